@@ -1,17 +1,21 @@
 /* The descriptors of kernels, by which libtkc knows what a launch takes, touches and gives. */
 #include "host/host_int.h"
 
+static bool is_marked(emitter *e, const ir_func *kernel, const ir_part *p)
+{
+    return p->plane == IR_DATA && facts_of(&e->facts, kernel)->marked[p->field->index];
+}
+
 static void print_parts(emitter *e, const ir_func *kernel)
 {
 #define NAME(id, word) "TK_" #id,
     static const char *const flags[] = {IR_PART_FLAGS(NAME) "TK_MARKED"};
 #undef NAME
-    const bool *marked = facts_of(&e->facts, kernel)->marked;
     if (kernel->launch.nparts)
         sb_printf(e->out, "static const tk_part %s_parts[] = {\n", file_level(e, kernel->name));
     for (int i = 0; i < kernel->launch.nparts; i++) {
         const ir_part *p = &kernel->launch.parts[i];
-        const unsigned mark = marked[p->field->index] && p->plane == IR_DATA ? 1u << IR_PART_BITS : 0;
+        const unsigned mark = is_marked(e, kernel, p) ? 1u << IR_PART_BITS : 0;
         const char *comma = "";
         sb_printf(e->out, "    {%d, %s, ", p->field->index, plane_enum(p->plane));
         for (int k = 0; k <= IR_PART_BITS; k++)
@@ -124,7 +128,13 @@ static void print_ends(emitter *e, const ir_func *kernel)
                   reads_fields(bounds) ? ", .bounds_read = true" : "");
     if (beside)
         sb_printf(e->out, ", .beside = %s_beside%s", own, reads_fields(beside) ? ", .beside_reads = true" : "");
-    sb_printf(e->out, ", .nends = %d", nbounds + (beside ? beside->nresults : 0));
+    bool saves = false, marks = false;
+    for (int i = 0; i < kernel->launch.nparts; i++) {
+        saves |= kernel->launch.parts[i].field->saved && kernel->launch.parts[i].plane == IR_DATA;
+        marks |= is_marked(e, kernel, &kernel->launch.parts[i]);
+    }
+    sb_printf(e->out, ", .nends = %d%s%s", nbounds + (beside ? beside->nresults : 0), saves ? ", .saves = true" : "",
+              marks ? ", .marks = true" : "");
 }
 
 /* How many entries its tables have. */

@@ -38,7 +38,7 @@ void tk_rt_record_number(tk_session *s, const tk_kernel *k, tk_record *rec)
 tk_status tk_rt_run(tk_module *m, const tk_kernel *k, tk_kernel_fn fn, const void *args, void *out, tk_record *rec)
 {
     tk_session *s = m->session;
-    const bool marks = s->tape.open && !s->tape.validate; /* a validated tape sees more */
+    const bool marks = k->marks && s->tape.open && !s->tape.validate; /* a validated tape sees more */
     if (s->said.call)
         tk_rt_said_launch(s);
     s->running = true;

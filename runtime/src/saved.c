@@ -40,6 +40,8 @@ static void want(tk_module *m, const tk_kernel *k, bool on_tape, tk_plane plane)
 tk_status tk_rt_saved_keep(tk_module *m, const tk_kernel *k, const void *args, tk_record *rec, bool on_tape, bool duals)
 {
     tk_session *s = m->session;
+    if (!k->saves)
+        return TK_OK;
     if (!keeps(m, k, on_tape)) {
         tk_rt_saved_free(s, rec);
         return TK_OK;

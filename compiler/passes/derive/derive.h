@@ -75,8 +75,9 @@ void share_pulled_reciprocals(ir_func *f, const ir_value *const *seeds, int n);
 /* What a kernel has stored its adjoint reads, where it needs the elements in any case. passes/derive/reread.c */
 void pass_reread(ir_func *kernel);
 
-/* The footprint of each kernel's launches: ir_launch.parts, bounds, beside. Of a kernel that is classed it is known, and
- * parts go that neither it nor an adjoint touches any more. passes/derive/footprint/ */
+/* The footprint of each kernel's launches: ir_launch.parts, bounds. Of a kernel that is classed it is known: parts go
+ * that neither it nor an adjoint touches any more, and the ends of those that tapes do not compare go to
+ * ir_launch.beside. passes/derive/footprint/ */
 bool pass_parts(ir_module *m);
 
 /* What the derivatives of export funcs keep: sets f->workspace, refuses what has no bound known on entry. Last of all.

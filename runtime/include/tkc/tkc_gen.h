@@ -149,6 +149,7 @@ struct tk_kernel {
         (*beside)(tk_module *m, const void *args, int64_t *ends);
     int nbounds, nends;             /* how many of the first, of both */
     bool bounds_read, beside_reads; /* they read fields: later they may say something else */
+    bool saves, marks;              /* a part is of the data of a saved field; a part is TK_MARKED */
     size_t record_size;
     const tk_parameter *parameters; /* arrays of the host and their extents are not among them */
     int nparameters;
