@@ -80,7 +80,11 @@ static bool is_on(target on, const ir_func *f)
 static void simplify(ir_func *f)
 {
     pass_simplify(f);
-    if (is_on(ON_ADJOINTS, f) && pass_unread_stores(f))
+    if (!is_on(ON_ADJOINTS, f))
+        return;
+    bool changed = pass_unread_stores(f);
+    changed |= f->kind == IR_KERNEL_GRAD && pass_sunk_sums(f);
+    if (changed)
         pass_simplify(f);
 }
 
@@ -213,13 +217,25 @@ static bool invariants(ir_func *f)
 {
     while (pass_inductions(f))
         pass_simplify(f);
-    return pass_invariants(f);
+    bool changed = pass_invariants(f);
+    if (f->kind == IR_KERNEL) {
+        changed |= pass_kept_sums(f);
+        changed |= pass_forward_kept(f);
+        changed |= pass_spared_stores(f);
+    }
+    return changed;
 }
 
 /* In a module with --debug derivatives, too, keep their writes, which are looked at for NaN. */
 static bool forward_stores(ir_func *f)
 {
     return !f->module->debug && pass_forward_stores(f);
+}
+
+static bool store_once(ir_func *f)
+{
+    const bool plain = !f->module->debug && f->kind != IR_FUNC && pass_plain_stores(f);
+    return forward_stores(f) || plain;
 }
 
 /* Constant factors of gathered sums meet. */
@@ -332,7 +348,7 @@ static const pass_row table[] = {
     {"parts", "what launches write and need, for tapes", ON_MODULE, .check = pass_parts, .again = "clean-up"},
     {"strip", "stop_grad has done its work; functions that nobody calls, and arguments that functions do not read",
      ON_MODULE, .check = strip, .gone = IR_GONE_STOP},
-    {"forward-stores", "an element that is written several times is written once", ON_ALL, .change = forward_stores,
+    {"forward-stores", "an element that is written several times is written once", ON_ALL, .change = store_once,
      .then = pass_simplify},
     {"symmetry", "what pairs add to their second element they add to the first", ON_KERNELS, .not_for = IN_DEBUG,
      .change = pass_symmetry, .then = pass_simplify},

@@ -78,14 +78,14 @@ static bool is_saved(const tk_module *m, const tk_part *a)
  * copy, not two. If a launch overwrites a box of the field, the rest is still to be kept. */
 void tk_rt_saved_launched(tk_module *m, const tk_kernel *k, const tk_record *rec)
 {
-    for (int i = 0; i < k->nparts; i++) {
+    for (int i = 0; i < k->nparts && k->saves; i++) {
         tk_field *f = &m->fields[k->parts[i].field];
         const rt_piece *p = is_saved(m, &k->parts[i]) && (k->parts[i].what & RT_WRITES) != 0
                                 ? tk_rt_state_piece(rec->before, f, TK_DATA)
                                 : NULL;
         f->current = f->current && !(p && !p->box);
     }
-    for (int i = 0; i < k->nparts && k->grad; i++) {
+    for (int i = 0; i < k->nparts && k->saves && k->grad; i++) {
         const tk_part *a = &k->parts[i];
         if (is_saved(m, a) && (a->what & TK_NEEDED) != 0 && (tk_rt_touches(k, a->field) & TK_BEFORE_WANTED) == 0)
             m->fields[a->field].current = true;

@@ -41,6 +41,14 @@ static inline bool is_adjoint(const ir_func *f)
            (f->kind == IR_FUNC && f->ad.primal && f->ad.primal->ad.vjp == f);
 }
 
+/* Whether an adjoint may have to keep what the element held before a write: data of a saved field, or of an array that
+ * comes out. */
+static inline bool adjoints_keep(const ir_op *access)
+{
+    const ir_field *f = ir_field_of(access);
+    return ir_access_attr(access)->plane == IR_DATA && (f->saved || (f->array && f->out));
+}
+
 /* v as sum of coef[k] * term[k] + konst over opaque i64 values (casts of i32 looked through). passes/analysis/affine.c
  */
 enum { AFFINE_TERMS = 8 };

@@ -361,26 +361,40 @@ static void note_use(ir_op *op, void *ctx)
     vec_push(to, a);
 }
 
-/* The loads of elements that no later write changes. */
-static ptrmap final_loads(const ir_func *f, const ir_field *field)
+/* Whether no write touches, in front of the load or behind it, the element that this reads. */
+static bool is_untouched(const ir_func *f, const uses *u, const access *load, bool behind, overlap *pair)
 {
-    ptrmap final = {0};
+    for (size_t k = 0; k < u->writes.len; k++) {
+        const access *first = behind ? load : &u->writes.at[k], *then = behind ? &u->writes.at[k] : load;
+        overlap_find(pair, f->module, first, then, NULL);
+        if (!surely_kept(f->module, first, then, pair))
+            return false;
+    }
+    return true;
+}
+
+typedef struct kept_loads {
+    ptrmap first; /* of elements that no earlier write changes: the host's array has them */
+    ptrmap final; /* of elements that no later write changes */
+} kept_loads;
+
+static kept_loads kept_loads_of(const ir_func *f, const ir_field *field)
+{
+    kept_loads kept = {0};
     overlap pair = {0};
     uses u = {.field = field};
     ir_walk(f->body, note_use, &u);
     for (size_t i = 0; i < u.loads.len; i++) {
-        bool kept = true;
-        for (size_t k = 0; k < u.writes.len && kept; k++) {
-            overlap_find(&pair, f->module, &u.loads.at[i], &u.writes.at[k], NULL);
-            kept = surely_kept(f->module, &u.loads.at[i], &u.writes.at[k], &pair);
-        }
-        if (kept)
-            ptrmap_set(&final, u.loads.at[i].op, (void *)u.loads.at[i].op);
+        const access *load = &u.loads.at[i];
+        if (field->in && is_untouched(f, &u, load, false, &pair))
+            ptrmap_set(&kept.first, load->op, (void *)load->op);
+        else if (is_untouched(f, &u, load, true, &pair))
+            ptrmap_set(&kept.final, load->op, (void *)load->op);
     }
     overlap_free(&pair);
     vec_free(&u.loads);
     vec_free(&u.writes);
-    return final;
+    return kept;
 }
 
 /* ---- the version with local arrays ---- */
@@ -389,7 +403,7 @@ typedef struct rewriting {
     ir_func *f;
     ir_field *field;
     ir_value *local;
-    ptrmap final; /* of final_loads */
+    kept_loads kept;
 } rewriting;
 
 static ir_value *flat_index(ir_builder *b, const ir_op *op)
@@ -409,7 +423,8 @@ static ir_value *flat_index(ir_builder *b, const ir_op *op)
 static void make_local(ir_op *op, void *ctx)
 {
     const rewriting *r = ctx;
-    if ((op->code != OP_LOAD && op->code != OP_STORE && op->code != OP_ACCUM) || ir_field_of(op) != r->field)
+    if ((op->code != OP_LOAD && op->code != OP_STORE && op->code != OP_ACCUM) || ir_field_of(op) != r->field ||
+        ptrmap_get(&r->kept.first, op))
         return;
     ir_builder b = {.func = r->f, .region = op->region, .before = op, .loc = op->loc};
     ir_value *at = flat_index(&b, op), *v = op->args[op->nargs - 1];
@@ -417,7 +432,7 @@ static void make_local(ir_op *op, void *ctx)
         ir_value *loaded = ir_lload(&b, r->local, at);
         loaded->name = op->res[0]->name;
         loaded->loc = op->res[0]->loc;
-        ir_element_attr(loaded->def)->final = ptrmap_get(&r->final, op) != NULL;
+        ir_element_attr(loaded->def)->final = ptrmap_get(&r->kept.final, op) != NULL;
         ir_replace_uses(r->f->body, op->res[0], loaded);
         r->local->exact |= loaded->exact;
     } else if (op->code == OP_STORE) {
@@ -452,10 +467,11 @@ static ir_value *local_copy(ir_builder *b, ir_field *field)
 static void localise(ir_func *f, ir_field *field)
 {
     ir_builder b = {.func = f, .region = f->body, .before = f->body->first, .loc = field->loc};
-    rewriting r = {f, field, local_copy(&b, field), final_loads(f, field)};
+    rewriting r = {f, field, local_copy(&b, field), kept_loads_of(f, field)};
     r.local->loc = field->loc;
     ir_walk(f->body, make_local, &r);
-    ptrmap_free(&r.final);
+    ptrmap_free(&r.kept.first);
+    ptrmap_free(&r.kept.final);
     if (field->in)
         over_array(f, r.local->def->next, field, r.local, copy_in);
     over_array(f, ir_yield_of(f->body), field, r.local, copy_out);

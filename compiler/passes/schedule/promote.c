@@ -374,3 +374,76 @@ void pass_promote(ir_func *f)
         vec_free(&tests);
     }
 }
+
+/* ---- sums whose steps an adjoint would keep ---- */
+
+/* The counted loop all of whose trips add to the accumulation's element; NULL: there is none. */
+static ir_op *adding_loop(const ir_op *accum)
+{
+    ir_op *p = accum->region->parent;
+    const bool counted = p && p->code == OP_LOOP && ir_loop_attr(p)->bounded && !ir_loop_attr(p)->cond;
+    return counted && adjoints_keep(accum) && !ir_access_attr(accum)->exact && subscripts_leave(accum, p) &&
+                   !touches(p, accum)
+               ? p
+               : NULL;
+}
+
+/* Whether the region of the loop stores the element behind it in any case. */
+static bool is_stored_behind(const ir_op *loop, const ir_op *accum)
+{
+    for (const ir_op *op = loop->next; op; op = op->next)
+        if (op->code == OP_STORE && ir_field_of(op) == ir_field_of(accum) &&
+            ir_access_attr(op)->plane == ir_access_attr(accum)->plane && same_subscripts(op, accum))
+            return true;
+    return false;
+}
+
+/* A loop without a trip adds nothing. Then the element may not exist, or be another iteration's. */
+static ir_builder where_it_runs(ir_builder b, const ir_op *loop, const ir_op *accum, ir_value *const *idx)
+{
+    if (surely_runs(loop) || is_stored_behind(loop, accum))
+        return b;
+    ir_value *runs = ir_task_of(loop) ? ir_op2(&b, OP_LT, loop->args[0], loop->args[1])
+                                      : in_range(accum, loop, &b, idx);
+    if (!runs)
+        return b;
+    ir_op *branch = ir_if(&b, runs, 0, NULL);
+    for (int k = 0; k < 2; k++) {
+        ir_builder in = {.func = b.func, .region = branch->regions[k], .loc = b.loc};
+        ir_yield(&in, 0, NULL);
+    }
+    return inside(b, branch);
+}
+
+static ir_op *leave_loop(ir_func *f, ir_op *accum, ir_op *loop)
+{
+    const int n = ir_field_of(accum)->ndim;
+    ir_value *sum = carry_out(f, loop, accum->region, accum->args[n + 1], false);
+    ir_builder b = {
+        .func = f, .region = loop->region, .before = loop->next, .loc = accum->loc, .origin = accum->origin};
+    ir_value **idx = ARENA_ARRAY(f->module->mem, ir_value *, n + 1);
+    ir_map map = ir_map_create(f);
+    for (int i = 0; i <= n; i++)
+        idx[i] = ir_value_before(&b, accum->args[i], &map);
+    ir_map_free(&map);
+    b = where_it_runs(b, loop, accum, idx);
+    ir_op *out = ir_accum(&b, ir_field_of(accum), IR_DATA, idx, idx[n], sum);
+    ir_access_attr(out)->acc = ir_access_attr(accum)->acc;
+    ir_set_class(out, ir_class_of(accum));
+    ir_remove(accum);
+    return out;
+}
+
+bool pass_kept_sums(ir_func *f)
+{
+    op_list accums = {0};
+    bool changed = false;
+    ir_walk(f->body, collect_accum, &accums);
+    for (size_t i = 0; i < accums.len; i++)
+        for (ir_op *loop = adding_loop(accums.at[i]); loop; loop = adding_loop(accums.at[i])) {
+            accums.at[i] = leave_loop(f, accums.at[i], loop);
+            changed = true;
+        }
+    vec_free(&accums);
+    return changed;
+}

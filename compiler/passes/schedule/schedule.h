@@ -7,6 +7,9 @@
 /* Accumulations whose element is the same for all iterations of a task or loop become reductions; several into one
  * element become one. passes/schedule/promote.c */
 void pass_promote(ir_func *f);
+/* Before derivatives are made: sums into one element of a saved field, or of an array that comes out, leave the counted
+ * loop around them. */
+bool pass_kept_sums(ir_func *f);
 /* Whether v is a subscript of that dimension, as a bool; NULL: for certain. */
 ir_value *subscript_in_range(ir_builder *b, ir_field *f, int dim, ir_value *v);
 

@@ -40,6 +40,7 @@ typedef VEC(known) known_list;
 
 typedef struct forwarding {
     ir_func *f;
+    bool kept; /* only elements that adjoints would keep as they were */
     ir_map map;
     bool changed;
 } forwarding;
@@ -219,6 +220,21 @@ static void visit_load(forwarding *w, known_list *l, ir_op *op)
     w->changed = true;
 }
 
+/* It puts back what has been loaded of its element, which nothing has changed since. */
+static bool stores_nothing(const forwarding *w, const ir_op *store)
+{
+    const ir_op *load = store->args[store->nargs - 1]->def;
+    if (w->kept || !load || load->code != OP_LOAD || load->region != store->region || !is_same_element(load, store))
+        return false;
+    for (const ir_op *op = load->next; op != store; op = op->next) {
+        if (op->nregions || op->code == OP_CALL || op->code == OP_ATOMIC || op->code == OP_ADJOINT)
+            return false;
+        if ((op->code == OP_STORE || op->code == OP_ACCUM) && on_one_plane(op, store) && meet_in_iteration(op, store))
+            return false;
+    }
+    return true;
+}
+
 static void visit_store(forwarding *w, known_list *l, ir_op *op)
 {
     known *before = find(l, op);
@@ -227,6 +243,11 @@ static void visit_store(forwarding *w, known_list *l, ir_op *op)
         forget(l, (size_t)(before - l->at));
         ir_remove(dead);
         w->changed = true;
+    }
+    if (stores_nothing(w, op)) {
+        ir_remove(op);
+        w->changed = true;
+        return;
     }
     overwrite(l, op);
     learn(w, l, op, op->args[op->nargs - 1]);
@@ -247,17 +268,34 @@ static bool is_own(const ir_op *accum)
     return true;
 }
 
+/* Before accumulations have classes: nobody but the iteration touches the element, as each index of the task is, up to
+ * a shift, a subscript. */
+static bool is_alone(const ir_op *accum)
+{
+    const ir_op *task = ir_task_of(accum);
+    for (int i = 0; task && i < ir_task_attr(task)->ndim; i++) {
+        bool found = false;
+        for (int d = 0; d < ir_field_of(accum)->ndim && !found; d++) {
+            const affine a = affine_of(accum->args[d]);
+            found = a.ok && a.n == 1 && a.term[0] == task->regions[0]->params[i];
+        }
+        if (!found)
+            return false;
+    }
+    return true;
+}
+
 static void visit_accum(forwarding *w, known_list *l, ir_op *op)
 {
     known *k = find(l, op);
-    if (k && !k->c->value && !k->read && is_own(op))
+    if (k && !k->c->value && !k->read && !w->kept && is_own(op))
         value_of(w, k->c);
     if (k && k->c->value) {
         visit_store(w, l, store_sum(w, op, k->c->value));
         return;
     }
     overwrite(l, op);
-    if (ir_access_attr(op)->acc == IR_ACC_PLAIN)
+    if (ir_access_attr(op)->acc == IR_ACC_PLAIN || (w->kept && is_alone(op)))
         learn(w, l, op, NULL);
 }
 
@@ -338,7 +376,7 @@ static void visit(forwarding *w, known_list *l, ir_op *op)
         visit_regions(w, l, op);
         return;
     }
-    if (is_access(op) && may_be_absent(w, ir_field_of(op)))
+    if (is_access(op) && (may_be_absent(w, ir_field_of(op)) || (w->kept && !adjoints_keep(op))))
         return;
     if (op->code == OP_LOAD)
         visit_load(w, l, op);
@@ -363,12 +401,22 @@ static known_list walk_region(forwarding *w, ir_region *r, const known_list *out
     return l;
 }
 
-bool pass_forward_stores(ir_func *f)
+static bool forward(ir_func *f, bool kept)
 {
-    forwarding w = {.f = f, .map = ir_map_create(f)};
+    forwarding w = {.f = f, .kept = kept, .map = ir_map_create(f)};
     const known_list nothing = {0};
     known_list end = walk_region(&w, f->body, &nothing);
     vec_free(&end);
     ir_map_free(&w.map);
     return w.changed;
+}
+
+bool pass_forward_stores(ir_func *f)
+{
+    return forward(f, false);
+}
+
+bool pass_forward_kept(ir_func *f)
+{
+    return forward(f, true);
 }

@@ -73,8 +73,20 @@ bool pass_unread_stores(ir_func *f);
  * that functions do not read; is_fixed: whether nothing may move in that function. passes/simplify/strip.c */
 bool pass_strip(ir_module *m, bool (*is_fixed)(const ir_func *f));
 
+/* Before derivatives are made: stores that may put back what a kept element holds stand under a condition.
+ * passes/simplify/spared_stores.c */
+bool pass_spared_stores(ir_func *f);
+/* Once they are made: such stores are plain ones again. */
+bool pass_plain_stores(ir_func *f);
+
+/* In adjoints: sums of what one side of a branch yields stand on that side. passes/simplify/sunk_sums.c */
+bool pass_sunk_sums(ir_func *f);
+
 /* What an iteration stored is handed on to where it loads or adds to it: each element is written once, where that can
  * be seen. passes/simplify/forward_stores.c */
 bool pass_forward_stores(ir_func *f);
+/* The same, before derivatives are made, in saved fields and in arrays that come out: an adjoint would keep what these
+ * held before each write. */
+bool pass_forward_kept(ir_func *f);
 
 #endif

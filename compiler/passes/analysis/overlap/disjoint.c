@@ -149,6 +149,29 @@ static int depth_of(const ir_value *v)
 
 static bool is_below_zero(order *x, form f);
 
+/* The index of which the iterations differ, or NULL. */
+static const ir_value *next_index(const order *x)
+{
+    if (!x->next || (x->next->code == OP_LOOP && !ir_loop_attr(x->next)->bounded))
+        return NULL;
+    return x->next->regions[0]->params[x->dim];
+}
+
+/* The index of the loop in which the write is later: its term of the write as the read's, and so many more. */
+static void shift(form *f, const order *x)
+{
+    const ir_value *index = next_index(x);
+    for (int i = 0; i < f->n && index; i++) {
+        if (f->at[i].v != index || f->at[i].of != WRITE)
+            continue;
+        const int64_t coef = f->at[i].coef;
+        f->at[i] = f->at[--f->n];
+        f->later += coef;
+        add_term(x, f, index, coef, READ);
+        return;
+    }
+}
+
 /* f with v, a term of it, replaced by e + konst. */
 static bool below_with(order *x, const form *f, int k, const ir_value *e, int64_t konst)
 {
@@ -159,15 +182,9 @@ static bool below_with(order *x, const form *f, int k, const ir_value *e, int64_
     add_affine(x, &g, &a, t.coef, t.of);
     g.ok &= llabs(t.coef) <= KONST_MAX / 8;
     g.konst += g.ok ? konst * t.coef : 0;
+    if (g.ok)
+        shift(&g, x);
     return g.ok && is_below_zero(x, g);
-}
-
-/* The index of which the iterations differ, or NULL. */
-static const ir_value *next_index(const order *x)
-{
-    if (!x->next || (x->next->code == OP_LOOP && !ir_loop_attr(x->next)->bounded))
-        return NULL;
-    return x->next->regions[0]->params[x->dim];
 }
 
 /* Of the loop whose iterations differ: the read's index, the write's being as many behind it as f.later says. */
@@ -190,21 +207,6 @@ static bool below_later(order *x, const form *f)
         if (g.at[i].v == index && g.at[i].of == READ)
             return g.at[i].coef > 0 ? below_with(x, &g, i, hi, -2) : below_with(x, &g, i, lo, 0);
     return is_below_zero(x, g);
-}
-
-/* The index of the loop in which the write is later: its term of the write as the read's, and so many more. */
-static void shift(form *f, const order *x)
-{
-    const ir_value *index = next_index(x);
-    for (int i = 0; i < f->n && index; i++) {
-        if (f->at[i].v != index || f->at[i].of != WRITE)
-            continue;
-        const int64_t coef = f->at[i].coef;
-        f->at[i] = f->at[--f->n];
-        f->later = coef;
-        add_term(x, f, index, coef, READ);
-        return;
-    }
 }
 
 /* What a condition says: that *l is at most zero. */
@@ -523,7 +525,35 @@ static bool may_follow(const access *read, const access *write, const overlap *o
     return read->op->pos < write->op->pos;
 }
 
+/* The step of o.a that is the task, which is around both. */
+static int step_of(const overlap *o, const ir_op *task)
+{
+    int i = 0;
+    while (o->a.at[i].op != task)
+        i++;
+    return i;
+}
+
+/* Whether the two differ when the second has a later trip of one of the loops that are steps `from` up to `to`. */
+static bool differ_in_later_trips(order *x, const access *first, const access *second, int from, int to)
+{
+    for (int i = from; i < to; i++) {
+        x->next = x->o->a.at[i].op;
+        if (x->next->code != OP_LOOP || loop_runs_at_most(x->next, 0, 1))
+            continue;
+        if (!differ(x, first, second))
+            return false;
+    }
+    return true;
+}
+
 bool surely_kept(const ir_module *m, const access *read, const access *write, const overlap *o)
+{
+    return surely_kept_within(m, read, write, o, NULL);
+}
+
+bool surely_kept_within(const ir_module *m, const access *read, const access *write, const overlap *o,
+                        const ir_op *task)
 {
     order x = {.m = m, .sides = {read, write}, .o = o};
     if (!o->placed)
@@ -532,16 +562,16 @@ bool surely_kept(const ir_module *m, const access *read, const access *write, co
         return false;
     if (may_follow(read, write, o) && !differ(&x, read, write))
         return false;
-    for (int i = 0; i < o->ncommon; i++) {
-        x.next = o->a.at[i].op;
-        if (x.next->code != OP_LOOP)
-            continue;
-        if (loop_runs_at_most(x.next, 0, 1))
-            continue;
-        if (!differ(&x, read, write))
-            return false;
-    }
-    return true;
+    return differ_in_later_trips(&x, read, write, task ? step_of(o, task) + 1 : 0, o->ncommon);
+}
+
+bool surely_kept_beyond(const ir_module *m, const access *read, const access *write, const overlap *o,
+                        const ir_op *task)
+{
+    order x = {.m = m, .sides = {read, write}, .o = o};
+    if (!o->placed || read->repeated || write->repeated)
+        return !o->placed;
+    return differ_in_later_trips(&x, read, write, 0, step_of(o, task));
 }
 
 /* What that relies on, launches look at: one of the two is a store, or added to, by the same subscripts. */

@@ -82,8 +82,7 @@ void rev_set_prices(scope *s)
             set_price(s, op->res[i]);
 }
 
-/* How often a region is run, about. */
-static int64_t times(const ir_region *r)
+int64_t rev_times(const ir_region *r)
 {
     int64_t n = 1;
     for (; r->parent && n < most_times; r = r->parent->region) {
@@ -149,7 +148,7 @@ static void want_all(network *n, int from, const array_fill *fill)
 static void add_value(network *n, const rev_price *p)
 {
     enum { MORE_THAN_BYTES = 16 };
-    const int64_t often = times(p->value->region);
+    const int64_t often = rev_times(p->value->region);
     const int wanted = wanted_node(n, p), again = wanted + 1;
     const int64_t save = often * (MORE_THAN_BYTES * p->save + p->bytes);
     cut_edge_add(&n->graph, wanted, again, p->must ? CUT_NEVER : save);
@@ -170,7 +169,7 @@ typedef struct sweep {
 static void weigh(ir_op *op, void *ctx)
 {
     sweep *s = ctx;
-    const int64_t often = times(op->region);
+    const int64_t often = rev_times(op->region);
     if (op->code == OP_LOOP)
         s->open |= ir_loop_attr(op)->cond || !ir_is_const(op->args[0]) || !ir_is_const(op->args[1]);
     s->again += op_is_pure_table(op->code) ? often * rev_own_cost(op) : often / 2;
@@ -184,7 +183,7 @@ typedef struct touching {
 static void find_touch(ir_op *op, void *ctx)
 {
     touching *t = ctx;
-    const int64_t often = times(op->region);
+    const int64_t often = rev_times(op->region);
     if ((op->code == OP_LLOAD || op->code == OP_LSTORE) && op->args[0] == t->array && often > t->often)
         t->often = often;
 }
@@ -193,7 +192,7 @@ static void find_touch(ir_op *op, void *ctx)
 static int64_t kept_of(const ir_op *loop, const ir_value *array)
 {
     if (!array->def->nargs)
-        return times(loop->regions[0]) * ir_local_attr(array->def)->count;
+        return rev_times(loop->regions[0]) * ir_local_attr(array->def)->count;
     touching t = {array, 0};
     ir_walk(loop->regions[0], find_touch, &t);
     return t.often;
@@ -205,7 +204,7 @@ static int64_t cost_of_saves_in(const network *n, const ir_op *loop)
     for (size_t i = 0; i < n->found.len; i++) {
         const rev_price *p = n->found.at[i];
         if (n->plan->is_saved[p->value->id] && ir_region_is_ancestor(loop->regions[0], p->value->region))
-            sum += times(p->value->region) * p->save;
+            sum += rev_times(p->value->region) * p->save;
     }
     return sum;
 }
@@ -219,7 +218,7 @@ static bool pays(const network *n, const rev_candidate *p)
     weigh((ir_op *)p->loop, &s);
     s.again = 0;
     ir_walk(p->loop->regions[0], weigh, &s);
-    int64_t state = times(p->loop->regions[0]) * p->numbers;
+    int64_t state = rev_times(p->loop->regions[0]) * p->numbers;
     for (size_t i = 0; i < p->n; i++)
         state += kept_of(p->loop, p->arrays[i]);
     const int64_t saves = cost_of_saves_in(n, p->loop);

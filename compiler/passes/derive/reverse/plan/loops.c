@@ -47,7 +47,7 @@ static bool repeats(const loop_facts *f, const ir_op *op)
     case OP_LSTORE:
         return true;
     case OP_LOAD:
-        return !f->written || !(f->written->at[ir_storage_of_op(op)] & (OP_STORES | OP_ADDS));
+        return !f->written || ir_field_of(op)->in || !(f->written->at[ir_storage_of_op(op)] & (OP_STORES | OP_ADDS));
     case OP_CALL:
         return call_repeats(op, f->written);
     default:

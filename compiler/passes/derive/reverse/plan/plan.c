@@ -61,12 +61,18 @@ static bool plan_memory(rev *rv)
         rv->memory = memory;
         find_values(rv);
     }
-    if (!saved_study(rv, &memory))
-        return false;
-    if (memory) {
-        rv->memory = memory;
-        find_values(rv);
-    }
+    bool *live = ARENA_ARRAY(rv->module->mem, bool, rv->plan->n);
+    do { /* what is written again is computed from reads, which other writes have to come before */
+        memcpy(live, rv->plan->live, rv->plan->n * sizeof *live);
+        if (!saved_study(rv, &memory))
+            return false;
+        if (memory) {
+            rv->memory = memory;
+            find_values(rv);
+        }
+        for (size_t i = 0; i < rv->plan->n; i++) /* a write that is no longer taken back asks for less: an end comes */
+            rv->plan->live[i] |= live[i];
+    } while (memory && memcmp(live, rv->plan->live, rv->plan->n * sizeof *live) != 0);
     return true;
 }
 

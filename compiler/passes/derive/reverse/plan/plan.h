@@ -111,6 +111,8 @@ bool saved_study(const rev *rv, saved_plan **plan);
 /* cut.c: what is saved */
 /* Chooses by the prices. Whether loops are to be checkpointed that were not before: then all is to be found anew. */
 bool rev_choose(rev *rv);
+/* How often a region is run, about. */
+int64_t rev_times(const ir_region *r);
 /* At the end of a scope that is no root. */
 void rev_set_prices(scope *s);
 /* Whether v, of a scope that is no root, is saved; else it can be computed again. */

@@ -9,6 +9,10 @@
  * forward sweep writes saved fields once more and keeps the values read; its reverse sweep takes these writes back
  * where an adjoint of a parallel loop reads memory (IR_BEFORE_REPLAYED)
  *
+ * A read comes before or after a write only if the write may touch the element that is read. Writes in order, outside
+ * of parallel loops, are taken back as well where there are fewer of them than of the reads that they overwrite: each
+ * keeps its element's old value, the reverse sweep puts that back, and reads the field in place of saved reads.
+ *
  * Iterations of one parallel loop share no element that one of them stores, by the language's rule; so within a
  * parallel loop only the order inside an iteration counts, and each iteration of its adjoint writes, reads and takes
  * back its own elements alone.
@@ -34,7 +38,7 @@ typedef struct study {
     uint32_t npos;
     bool *written, *read; /* by field: in the kernel, data */
     VEC(site) loads, writes;
-    const bool *live;         /* by value id */
+    const bool *live, *asked; /* by value id */
     bool scratch;             /* the adjoint reads a scratch field */
     VEC(const ir_op *) makes; /* writes to scratch fields */
     overlap *pair;            /* a read and a write that are looked at */
@@ -124,13 +128,23 @@ static bool is_repeated(const ir_op *op)
     return false;
 }
 
-/* Whether the write may change what the load has read, behind it. */
-static bool may_overwrite(const study *s, const site *load, const site *write)
+/* Whether `then` may touch, behind `first`, the element that this has touched. `within`: in one iteration of the task,
+ * in one trip of the loop, around both; NULL: anywhere. */
+static bool may_touch_again(const study *s, const site *first, const site *then, const ir_op *within)
 {
-    if (access_never_aliases(&load->a, &write->a) || !may_follow(load->a.op, write->a.op, NULL))
+    if (access_never_aliases(&first->a, &then->a) || !may_follow(first->a.op, then->a.op, within))
         return false;
-    overlap_find(s->pair, s->m, &load->a, &write->a, NULL);
-    return !surely_kept(s->m, &load->a, &write->a, s->pair);
+    overlap_find(s->pair, s->m, &first->a, &then->a, NULL);
+    return !surely_kept_within(s->m, &first->a, &then->a, s->pair, within);
+}
+
+/* The same in a later run of the task around both. */
+static bool may_touch_in_later_run(const study *s, const site *first, const site *then)
+{
+    if (access_never_aliases(&first->a, &then->a) || !is_repeated(first->task))
+        return false;
+    overlap_find(s->pair, s->m, &first->a, &then->a, NULL);
+    return !surely_kept_beyond(s->m, &first->a, &then->a, s->pair, first->task);
 }
 
 /* ---- which state serves ---- */
@@ -162,10 +176,8 @@ static order order_of(const study *s, const ir_field *f)
         const site *l = &s->loads.at[i];
         for (size_t k = 0; k < s->writes.len && l->needed && l->a.field == f; k++) {
             const site *w = &s->writes.at[k];
-            if (access_never_aliases(&l->a, &w->a))
-                continue;
-            o.before = o.before || may_overwrite(s, l, w);
-            o.after |= may_follow(w->a.op, l->a.op, NULL);
+            o.before = o.before || may_touch_again(s, l, w, NULL);
+            o.after = o.after || may_touch_again(s, w, l, NULL);
         }
     }
     return o;
@@ -195,7 +207,7 @@ static void plan_task(const study *s, const site *w, saved_plan *p)
 {
     for (size_t i = 0; i < s->loads.len; i++) {
         const site *l = &s->loads.at[i];
-        if (l->task != w->task || access_never_aliases(&l->a, &w->a) || !may_follow(w->a.op, l->a.op, w->task))
+        if (l->task != w->task || !l->needed || !may_touch_again(s, w, l, w->task))
             continue;
         p->fused[w->a.op->pos] = true;
         p->ordered[w->task->pos] |= w->a.op->code != OP_STORE && !is_own(w);
@@ -208,7 +220,7 @@ static bool is_read_later(const study *s, const site *w)
     for (size_t i = 0; i < s->loads.len; i++) {
         const site *l = &s->loads.at[i];
         const bool same = w->task && l->task == w->task;
-        if (!access_never_aliases(&l->a, &w->a) && (same ? is_repeated(w->task) : may_follow(w->a.op, l->a.op, NULL)))
+        if (l->needed && (same ? may_touch_in_later_run(s, w, l) : may_touch_again(s, w, l, NULL)))
             return true;
     }
     return false;
@@ -220,21 +232,22 @@ static void plan_write(const study *s, const site *w, const bool *runs, saved_pl
 {
     const uint32_t pos = w->a.op->pos;
     bool later = p->keep[pos], memory = false;
+    if (w->task)
+        plan_task(s, w, p);
     for (size_t i = 0; i < s->loads.len; i++) {
         const site *l = &s->loads.at[i];
-        if (access_never_aliases(&l->a, &w->a))
+        if (!l->needed || access_never_aliases(&l->a, &w->a))
             continue;
         const bool same = w->task && l->task == w->task;
-        later |= same && runs[w->task->pos] && may_follow(w->a.op, l->a.op, w->task);
+        later = later || (same && runs[w->task->pos] && may_touch_again(s, w, l, w->task));
         /* The adjoint of a task reads memory, and runs when the write has been taken back. */
-        memory = memory || (l->task && (same || may_overwrite(s, l, w)));
+        memory = memory || (l->task && may_touch_again(s, l, w, NULL));
     }
+    memory |= p->fused[pos]; /* done again where the task began */
     p->keep[pos] = later;
     if (later && w->task && ir_access_attr(w->a.op)->exact && !is_own(w))
         ir_task_attr(w->task)->ordered =
             true; /* several iterations add to one element, here and when the adjoint adds them up again */
-    if (w->task)
-        plan_task(s, w, p);
     if (!later || !memory)
         return;
     if (w->task)
@@ -289,22 +302,75 @@ static void plan_scratch(const study *s, saved_plan *p)
     }
 }
 
+/* Whether only the forward sweep finds the value of a load: a write behind it is done again, and is not taken back when
+ * the reverse sweep begins with the load's trip or branch. */
+static bool is_fixed(const study *s, const site *l, const saved_plan *p)
+{
+    bool fixed = false;
+    for (size_t k = 0; k < s->writes.len && !fixed; k++) {
+        const site *w = &s->writes.at[k];
+        const ir_op *around = l->a.op->region->parent;
+        if (l->task)
+            fixed = w->task == l->task && p->fused[w->a.op->pos] && may_touch_again(s, l, w, l->task);
+        else if (p->undo[w->a.op->pos] && around)
+            fixed = ir_region_is_ancestor(l->a.op->region, w->a.op->region) && may_touch_again(s, l, w, around);
+        else
+            fixed = may_touch_again(s, l, w, NULL);
+    }
+    return fixed;
+}
+
+static void fix_loads(const study *s, saved_plan *p)
+{
+    for (size_t i = 0; i < s->loads.len; i++)
+        p->fixed[s->loads.at[i].a.op->pos] = is_fixed(s, &s->loads.at[i], p);
+}
+
+/* How often the forward sweep would save what loads at kernel level find in the field. */
+static int64_t saves_of(const study *s, const ir_field *f, const saved_plan *p)
+{
+    int64_t n = 0;
+    for (size_t i = 0; i < s->loads.len; i++) {
+        const ir_op *load = s->loads.at[i].a.op;
+        if (!s->loads.at[i].task && ir_field_of(load) == f && s->asked[load->res[0]->id] && p->fixed[load->pos])
+            n += rev_times(load->region);
+    }
+    return n;
+}
+
+/* Writes in order are taken back where that keeps fewer values than the loads do that they overwrite. */
+static void plan_undo(const study *s, const ir_field *f, saved_plan *p)
+{
+    int64_t writes = 0;
+    const int64_t loads = saves_of(s, f, p);
+    bool *before = ARENA_ARRAY(s->m->mem, bool, (size_t)s->npos + 1);
+    memcpy(before, p->undo, (size_t)s->npos * sizeof *before);
+    for (size_t i = 0; i < s->writes.len && loads; i++) {
+        const ir_op *w = s->writes.at[i].a.op;
+        if (s->writes.at[i].task || ir_field_of(w) != f || !p->keep[w->pos])
+            continue;
+        writes += p->undo[w->pos] ? 0 : rev_times(w->region);
+        p->undo[w->pos] = true;
+    }
+    if (!loads)
+        return;
+    fix_loads(s, p);
+    if (writes + saves_of(s, f, p) < loads)
+        return;
+    memcpy(p->undo, before, (size_t)s->npos * sizeof *before);
+    fix_loads(s, p);
+}
+
 static saved_plan *plan_of(const study *s)
 {
     saved_plan *p = plan_nothing(s);
     if (s->scratch)
         plan_scratch(s, p);
     plan_writes(s, p);
-    for (size_t i = 0; i < s->loads.len; i++) {
-        const site *l = &s->loads.at[i];
-        bool fixed = false;
-        for (size_t k = 0; k < s->writes.len && !fixed; k++) {
-            const site *w = &s->writes.at[k];
-            fixed = l->task ? w->task == l->task && w->a.field == l->a.field && p->fused[w->a.op->pos]
-                            : may_overwrite(s, l, w);
-        }
-        p->fixed[l->a.op->pos] = fixed;
-    }
+    fix_loads(s, p);
+    for (size_t i = 0; i < s->m->fields.len; i++)
+        if (s->written[i] && s->read[i])
+            plan_undo(s, s->m->fields.at[i], p);
     return p;
 }
 
@@ -376,6 +442,7 @@ bool saved_study(const rev *rv, saved_plan **plan)
     *plan = NULL;
     if (ok && s.writes.len) {
         find_needed(&s, rv->plan->live);
+        s.asked = rv->plan->is_asked;
         if (choose(&s)) {
             s.scratch = s.makes.len > 0; /* what is replayed may be computed from them */
             *plan = plan_of(&s);
