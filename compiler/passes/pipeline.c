@@ -293,6 +293,13 @@ static bool simd(ir_module *m)
     return pass_simd(m);
 }
 
+static bool lost_gradient(ir_module *m)
+{
+    const bool ok = pass_lost_gradient(m);
+    strip_second_order(m);
+    return ok;
+}
+
 static void merge_equal(ir_func *f)
 {
     pass_cse(f);
@@ -316,8 +323,7 @@ static const pass_row table[] = {
     {"func-grad", "gradients of functions become functions", ON_MODULE, .check = pass_func_grad,
      .gone = IR_GONE_GRADIENT},
     {"scratch", "scratch fields are zero when a launch begins", ON_MODULE, .check = pass_scratch},
-    {"lost-gradient", "which kernels have derivatives; lost gradients are errors", ON_MODULE,
-     .check = pass_lost_gradient},
+    {"lost-gradient", "which kernels have derivatives; lost gradients are errors", ON_MODULE, .check = lost_gradient},
     {"inline", "small functions, and functions called once", ON_MODULE, .check = run_inline},
     {"simplify", "folding, common subexpressions, dead code; in adjoints, stores into arrays that nobody reads", ON_ALL,
      .run = simplify},

@@ -69,6 +69,9 @@ bool pass_array_stores(ir_func *f);
 /* Stores into local arrays whose elements are all stored again before one is read. */
 bool pass_unread_stores(ir_func *f);
 
+/* Where no second derivatives are made: functions of the prelude that these alone call go. passes/simplify/strip.c */
+void strip_second_order(ir_module *m);
+
 /* What only differentiation needed goes, behind all of it: STOP and SLOPE, functions that nobody calls, and arguments
  * that functions do not read; is_fixed: whether nothing may move in that function. passes/simplify/strip.c */
 bool pass_strip(ir_module *m, bool (*is_fixed)(const ir_func *f));

@@ -3,6 +3,7 @@
  * sqrt, functions that nobody calls, and arguments that functions do not read.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "passes/simplify/simplify.h"
 #include "util/ptrmap.h"
@@ -41,18 +42,52 @@ static void drop_stops(ir_func *f)
 
 /* ---- functions ---- */
 
-static void drop_functions(ir_module *m)
+/* With the rules of its derivatives, which stand beside it. */
+static void reach_rules(ptrmap *reached, ir_func *f)
+{
+    ir_func *rules[] = {f->ad.custom_grad, f->ad.custom_jvp, f->ad.custom_of, f->ad.spectral[0], f->ad.spectral[1]};
+    for (size_t k = 0; k < sizeof rules / sizeof *rules; k++)
+        if (rules[k])
+            ir_reach(reached, rules[k]);
+}
+
+static void drop_functions(ir_module *m, bool rules)
 {
     ptrmap reached = {0};
     for (size_t i = 0; i < m->funcs.len; i++)
-        if (m->funcs.at[i]->kind != IR_FUNC || m->funcs.at[i] == m->extents)
+        if (m->funcs.at[i]->kind != IR_FUNC || m->funcs.at[i] == m->extents || (rules && !m->funcs.at[i]->prelude))
             ir_reach(&reached, m->funcs.at[i]);
+    for (size_t before = 0; rules && before != reached.len;) {
+        before = reached.len;
+        for (size_t i = 0; i < m->funcs.len; i++)
+            if (ptrmap_get(&reached, m->funcs.at[i]))
+                reach_rules(&reached, m->funcs.at[i]);
+    }
     size_t n = 0;
     for (size_t i = 0; i < m->funcs.len; i++)
         if (ptrmap_get(&reached, m->funcs.at[i]))
             m->funcs.at[n++] = m->funcs.at[i];
     m->funcs.len = n;
     ptrmap_free(&reached);
+}
+
+static bool has_second_order(const ir_module *m)
+{
+    for (size_t i = 0; i < m->funcs.len; i++) {
+        const ir_ad *ad = &m->funcs.at[i]->ad;
+        if ((ad->derive & IR_DERIVE_HVP) || ad->gradient || ad->gradient_of || ad->along[0] || ad->along[1])
+            return true;
+    }
+    return false;
+}
+
+void strip_second_order(ir_module *m)
+{
+    if (has_second_order(m))
+        return;
+    for (size_t i = 0; i < m->funcs.len; i++)
+        memset(m->funcs.at[i]->ad.spectral, 0, sizeof m->funcs.at[i]->ad.spectral);
+    drop_functions(m, true);
 }
 
 /* ---- arguments ---- */
@@ -99,7 +134,7 @@ static void trim_func(trim *t, ir_func *f)
 
 bool pass_strip(ir_module *m, bool (*is_fixed)(const ir_func *f))
 {
-    drop_functions(m);
+    drop_functions(m, false);
     for (size_t i = 0; i < m->funcs.len; i++)
         drop_stops(m->funcs.at[i]);
     trim t = {.is_fixed = is_fixed};
