@@ -108,8 +108,8 @@ tk_session *tk_session_create(const tk_session_options *opt);
  * Ignored: NULL, and a second call while modules keep the session alive. */
 void tk_session_destroy(tk_session *s);
 
-/** True if no module of the session can be destroyed now: any thread runs a call of the session, or a tape or scope is
- * open. False for NULL. */
+/** True if no module of the session can be destroyed now: a call of the session is running, or a tape or scope is open.
+ * False for NULL. */
 bool tk_session_is_busy(const tk_session *s);
 
 /** Maximal number of threads of kernels, at least 1. 0 for NULL. */
@@ -142,9 +142,12 @@ const char *tk_session_error(const tk_session *s);
 
 /** Starts or continues profiling; `false` stops it. Per kernel and pass (launch, grad, jvp, hvp) it measures calls,
  * time, and the bytes of the session: fields, tapes, records, saved values, scratch. The cost is two clock reads and 32
- * bytes per launch. The environment variable TKC_PROFILE=1 profiles each session from its creation, and prints the
- * table to stderr when the session ends. TKC_PROFILE=FILE.json also writes a trace to that file (FILE-2.json for the
- * second session to end). TK_BAD_ARGUMENT for NULL, TK_BAD_STATE inside a kernel, TK_NO_MEMORY. */
+ * bytes per launch.
+ *
+ * The environment variable TKC_PROFILE=1 profiles each session from its creation, and prints the table to stderr when
+ * the session ends. TKC_PROFILE=FILE.json also writes a trace to that file (FILE-2.json for the second session to end).
+ *
+ * TK_BAD_ARGUMENT for NULL, TK_BAD_STATE inside a kernel, TK_NO_MEMORY. */
 tk_status tk_session_profile(tk_session *s, bool on);
 
 /** Writes the profile so far: a table of kernels, and a trace of launches for https://ui.perfetto.dev and
@@ -213,18 +216,22 @@ enum {
 
 /** Opens a tape on the field loss: clears all gradients of the session (not with TK_TAPE_CONTINUE) and sets the loss to
  * 0. It then records every launch of the session with its arguments. loss: a 0-D float field (one component) with
- * gradient storage. Inside a forward scope, closing also gives the duals of gradients: the Hessian of the loss times
- * the scope's seed (grad_dual of the scope's parameter). Each kernel then needs derive(grad, jvp, hvp), else
- * TK_NO_DERIVATIVE; the tape closes before the scope. TK_BAD_ARGUMENT for another loss, TK_NO_DERIVATIVE without its
- * storage. TK_BAD_STATE: a tape is open, or a kernel is running. After an earlier failure: its status. On failure no
- * tape is open (or still the earlier tape). */
+ * gradient storage.
+ *
+ * Inside a forward scope, closing also gives the duals of gradients: the Hessian of the loss times the scope's seed
+ * (grad_dual of the scope's parameter). Each kernel then needs derive(grad, jvp, hvp), else TK_NO_DERIVATIVE; the tape
+ * closes before the scope.
+ *
+ * TK_BAD_ARGUMENT for another loss, TK_NO_DERIVATIVE without its storage. TK_BAD_STATE: a tape is open, or a kernel is
+ * running. After an earlier failure: its status. On failure no tape is open (or still the earlier tape). */
 tk_status tk_tape_begin(tk_field *loss, unsigned flags);
 
 /** Closes the tape: sets loss.grad to 1 and runs the adjoints of the recorded launches in reverse. Their launches are
- * not recorded. The tape is closed in any case; if an adjoint fails, gradients are unspecified. If anything failed
- * since opening, no adjoint runs and that status is returned. TK_BAD_ARGUMENT: loss is not the tape's field; or no
- * launch writes the loss and no other gradient has been set, so all would be zero. TK_BAD_STATE: no tape is open, or a
- * kernel is running. */
+ * not recorded. The tape is closed in any case; if an adjoint fails, gradients are unspecified.
+ *
+ * If anything failed since opening, no adjoint runs and that status is returned. TK_BAD_ARGUMENT: loss is not the
+ * tape's field; or no launch writes the loss and no other gradient has been set, so all would be zero. TK_BAD_STATE: no
+ * tape is open, or a kernel is running. */
 tk_status tk_tape_end(tk_field *loss);
 
 /** The same with another gradient of the loss. */
@@ -296,6 +303,7 @@ typedef struct tk_footprint {
 /** tk_call with a footprint: nlines lines, copied, with all data that C code of forward stores and all data that
  * backward reads. The tape keeps, compares and refuses for these alone; launches inside forward need no line. Without
  * lines, the functions touch fields only by launches, and backward needs none. C code of backward stores no data.
+ *
  * Further TK_BAD_ARGUMENT: NULL footprint with nlines other than 0. A line is refused for a NULL field, a field of
  * another session, no bit, unknown bits, or a box outside of the field. */
 tk_status tk_call_with(tk_session *s, const tk_triple *t, const void *args, size_t size, const tk_footprint *footprint,
@@ -305,11 +313,15 @@ tk_status tk_call_with(tk_session *s, const tk_triple *t, const void *args, size
 
 /** Opens a forward scope: clears all duals of the session and sets param.dual to seed. Each launch then runs its JVP,
  * value and dual together, with zero tangents of by-value arguments. Data stays as it is: set outputs that are
- * accumulated into before. outputs: noutputs >= 1 fields whose dual is wanted; each needs dual storage, as does param
- * (TK_NO_DERIVATIVE). param: a float field of any shape. seed: count values of its component type, one for each
- * component in memory order; NULL only for a 0-D scalar param: then 1. The type of seed is unchecked here: generated
- * headers have `m_forward_x` for a field x, with a typed seed. TK_BAD_ARGUMENT: a wrong count, a field of another
- * session, NULL. TK_BAD_STATE: a tape or scope is open, or a kernel is running. */
+ * accumulated into before.
+ *
+ * outputs: noutputs >= 1 fields whose dual is wanted; each needs dual storage, as does param (TK_NO_DERIVATIVE). param:
+ * a float field of any shape. seed: count values of its component type, one for each component in memory order; NULL
+ * only for a 0-D scalar param: then 1. The type of seed is unchecked here: generated headers have `m_forward_x` for a
+ * field x, with a typed seed.
+ *
+ * TK_BAD_ARGUMENT: a wrong count, a field of another session, NULL. TK_BAD_STATE: a tape or scope is open, or a kernel
+ * is running. */
 tk_status tk_forward_begin(tk_field *const *outputs, int noutputs, tk_field *param, const void *seed, size_t count);
 
 /** Closes the scope and clears param.dual, unless param is an output itself; the duals of other fields and every
@@ -360,10 +372,13 @@ typedef struct tk_gradcheck_options {
 
 /** Compares the derivatives of a loss by reverse mode with forward mode (if loss and inputs are needs_dual) and with
  * differences. The step of a difference is chosen for each variable. If central differences disagree, the check
- * compares one-sided differences, and then measures the noise of the loss. loss: as for tk_tape_begin; it is 0 when the
- * program begins. options are copied; NULL is {0}. result may be NULL. TK_WRONG_GRADIENT: a derivative is wrong; the
- * session's message (tk_session_error, or NAME_error of a module; not tk_error) names the worst element. TK_UNDECIDED:
- * all variables are undecided. Otherwise the status of the failure, e.g. of a launch. */
+ * compares one-sided differences, and then measures the noise of the loss.
+ *
+ * loss: as for tk_tape_begin; it is 0 when the program begins. options are copied; NULL is {0}. result may be NULL.
+ *
+ * TK_WRONG_GRADIENT: a derivative is wrong; the session's message (tk_session_error, or NAME_error of a module; not
+ * tk_error) names the worst element. TK_UNDECIDED: all variables are undecided. Otherwise the status of the failure,
+ * e.g. of a launch. */
 tk_status tk_gradcheck_with(tk_field *loss, const tk_gradcheck_options *options, tk_program_fn run, void *user,
                             tk_gradcheck_result *result);
 
