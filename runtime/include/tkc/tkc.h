@@ -357,17 +357,15 @@ typedef struct tk_gradcheck_result {
 
 /** Options of tk_gradcheck_with; {0} is all inputs, each component. */
 typedef struct tk_gradcheck_options {
-    tk_field *const
-        *inputs; /**< ninputs fields with gradient; NULL: all fields of the session that have one, except the loss */
+    tk_field *const *inputs; /**< fields with gradient; NULL: all fields of the session with one, except the loss */
     int ninputs;
     double tolerance; /**< relative, of the differences; 0: 1e-2 in f32 and 1e-5 in f64 */
     int directions; /**< 0: each component of the inputs is a variable. Else the variables are distances along this many
                        random directions through all inputs, and `component` is the number of the direction. Errors
                        below the tolerance times the norm of the gradient pass */
     uint64_t seed;  /**< of the directions */
-    void (*progress)(
-        void *user, int64_t done,
-        int64_t of); /**< NULL, or called after each variable, with the user of the program: done variables, of all */
+    /** NULL, or called after each variable, with the user of the program: done variables, of all */
+    void (*progress)(void *user, int64_t done, int64_t of);
 } tk_gradcheck_options;
 
 /** Compares the derivatives of a loss by reverse mode with forward mode (if loss and inputs are needs_dual) and with

@@ -84,8 +84,7 @@ enum {
     TK_SAVED = 256,            /* of a saved field, one part: the launch, or an adjoint of the program, overwrites it */
     TK_BEFORE_WANTED = 512,    /* the adjoint needs the data from before the launch */
     TK_BEFORE_REPLAYED = 1024, /* the adjoint overwrites them itself */
-    TK_MARKED =
-        2048 /* on a tape a launch marks the data that its adjoint needs, and checks whether it overwrites them */
+    TK_MARKED = 2048 /* on a tape a launch marks the data that its adjoint needs, and checks for own overwrites */
 };
 /* With --debug, of a single access: */
 enum {
