@@ -24,7 +24,7 @@ LD_LIBRARY_PATH="$PWD/arm/lib" $run ./check | grep -qx '64-bit, 560 derivatives 
 mkdir -p super/subprojects
 ln -s "$ROOT" super/subprojects/tkc
 cp main.c "$ROOT/tests/install/cross/wave.tk" super
-sed -n "/^libtkc = dependency('tkc')\$/,/^executable(/p" "$ROOT/docs/c-api/builds.md" >lines
+sed -n "/^## For another machine\$/,\$ { /^libtkc = dependency('tkc')\$/,/^executable(/p }" "$ROOT/docs/c-api/builds.md" >lines
 test "$(grep -c 'native: true' lines)" = 1
 { echo "project('super', 'c', default_options: ['c_std=c11', 'werror=true'])"; sed "s/'fit/'wave/g; s/'@INPUT@'/'--real=f64', &/" lines; } >super/meson.build
 meson setup superbuild super --cross-file machine.ini --wrap-mode=forcefallback -Dtkc:compiler=false >log 2>&1 || { cat log; exit 1; }

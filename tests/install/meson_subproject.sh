@@ -1,13 +1,13 @@
-# README's example by README's meson.build, with this tree as its subproject: what is installed is not used.
+# README's example by the meson.build of docs/c-api/builds.md, with this tree as its subproject: the installed tkc is not used.
 # slow: 22
 # inputs: build-files runtime README.md docs
 block()
 {
-    awk -v before="$1" -v language="$2" '$0 ~ before { marked = 1; next } marked && $0 == "```" language { inside = 1; next } /^```/ { marked = inside = 0 } inside' "$ROOT/README.md"
+    awk -v before="$1" -v language="$2" '$0 ~ before { marked = 1; next } marked && $0 == "```" language { inside = 1; next } /^```/ { marked = inside = 0 } inside' "$ROOT/${3:-README.md}"
 }
 mkdir subprojects
 ln -s "$ROOT" subprojects/tkc
-{ echo "project('bodies', 'c', default_options: ['c_std=c11', 'buildtype=plain', 'werror=true'])"; block '^With Meson' meson; } >meson.build
+{ echo "project('bodies', 'c', default_options: ['c_std=c11', 'buildtype=plain', 'werror=true'])"; block '^## With Meson$' meson docs/c-api/builds.md; } >meson.build
 block '^<!-- test: bodies -->$' tk >bodies.tk
 block '^<!-- test: bodies -->$' c >host.c
 block '^<!-- test: bodies -->$' text >expected

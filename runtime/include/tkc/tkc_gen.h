@@ -1,4 +1,4 @@
-/* What generated C calls. Not for host programs: its contents change with TK_INTERFACE. */
+/* The interface of generated C, not for host programs: its contents change with TK_INTERFACE. */
 #ifndef TK_GEN_INCLUDED
 #define TK_GEN_INCLUDED
 
@@ -11,8 +11,8 @@
 #pragma GCC visibility push(default)
 #endif
 
-/* Whether this file was compiled without the parts of -ffast-math that reorder sums or turn quotients into products:
- * clang tells of them by no macro. */
+/* True if this file was compiled without the parts of -ffast-math that reorder sums or turn quotients into products.
+ * clang has no macro for them. */
 static inline bool tk_compiled_exactly(void)
 {
     volatile double one = 1.0, big = 1e16, three = 3.0;
@@ -20,7 +20,7 @@ static inline bool tk_compiled_exactly(void)
     return (x + y) - y != x && three / 10.0 == 0.3;
 }
 
-/* How many planes there are, and how many of them, the first ones, the host may bind. */
+/* The number of planes, and the number of planes that the host may bind, which come first. */
 enum {
 #define TK_PLANE_(...) +1
     TK_PLANE_COUNT = TK_PLANES(TK_PLANE_),
@@ -39,8 +39,8 @@ enum {
         TK_FIELD_SAVED = 8,
     TK_FIELD_STRIDED = 16,
     TK_FIELD_SOA = 32,
-    TK_FIELD_SCRATCH = 64,  /* launches find it zero; what they, and adjoints, leave is nobody's */
-    TK_FIELD_DISTINCT = 128 /* launches that rely on it look whether its elements are different numbers */
+    TK_FIELD_SCRATCH = 64,  /* zero when a launch begins; unspecified after a launch or adjoint */
+    TK_FIELD_DISTINCT = 128 /* launches that rely on it check that its elements are different numbers */
 };
 
 typedef struct tk_field_desc {
@@ -64,34 +64,33 @@ typedef struct tk_record {
     void *data;
     size_t size;
     struct rt_state *before;      /* saved fields as the launch found them; NULL: nothing is kept */
-    struct rt_decisions *decided; /* --debug: which way the launch went; NULL: nothing kept */
+    struct rt_decisions *decided; /* --debug: the decisions of the launch; NULL: nothing kept */
     struct rt_blocks *olds;       /* old values of atomics, by number of the atomic; NULL: none */
     int nolds;
-    uint64_t launch; /* number of the launch among those with a record, from 1; 0: none yet */
+    uint64_t launch; /* number of the launch, counting launches that have a record, from 1; 0: none yet */
     uint64_t key;    /* of its random numbers */
 } tk_record;
 
 /* args: the kernel's argument struct. out: gradient struct of a _grad or _hvp, else NULL. */
 typedef tk_status (*tk_kernel_fn)(tk_module *m, const void *args, void *out, tk_record *rec);
 
-/* A part of a field that a launch touches: a plane, an interval for each subscript, and one of components. What is done
- * there, beside what tkc.h has. TK_READS: the launch reads what it finds there. */
+/* A part of a field that a launch accesses: a plane, an interval for each subscript, and an interval of components.
+ * These bits extend the bits of tkc.h. TK_READS: the launch reads data from before it. */
 enum {
-    TK_NEEDED_BY_PRODUCT = 16, /* by the second-order product alone, which runs in forward scopes */
-    TK_ALL = 32,               /* to every component, always; else to some of them at most */
-    TK_PERHAPS = 64,           /* the adjoint that needs it may store it itself before */
-    TK_CUSTOM = 128,           /* what needs it is the program's own: --debug cannot see its reads in the launch */
-    TK_SAVED = 256, /* of a saved field, one part: the launch, or an adjoint of the program's own, overwrites it */
-    TK_BEFORE_WANTED = 512,    /* the adjoint wants the data as the launch found them */
+    TK_NEEDED_BY_PRODUCT = 16, /* by the second-order product only, which runs in forward scopes */
+    TK_ALL = 32,               /* to every component, always; without it, to a subset */
+    TK_PERHAPS = 64,           /* the adjoint that needs it may store it before */
+    TK_CUSTOM = 128,           /* a derivative of the program needs it: --debug records no reads of it in the launch */
+    TK_SAVED = 256,            /* of a saved field, one part: the launch, or an adjoint of the program, overwrites it */
+    TK_BEFORE_WANTED = 512,    /* the adjoint needs the data from before the launch */
     TK_BEFORE_REPLAYED = 1024, /* the adjoint overwrites them itself */
-    TK_MARKED =
-        2048 /* on a tape a launch marks what of the field its adjoint needs, and looks whether it overwrites it */
+    TK_MARKED = 2048 /* on a tape a launch marks the data that its adjoint needs, and checks for own overwrites */
 };
 /* With --debug, of a single access: */
 enum {
     TK_MAY_RACE = 32, /* iterations of a parallel loop may meet here */
-    TK_DERIVED = 64,  /* in an adjoint or a JVP: looked at for NaN and infinity only */
-    TK_GOES_ON = 1024 /* in front of an access that adds to what is there, or compares with it */
+    TK_DERIVED = 64,  /* in an adjoint or a JVP: checked for NaN and infinity only */
+    TK_GOES_ON = 1024 /* before an access that adds to the present value, or compares with it */
 };
 typedef struct tk_part {
     int field;
@@ -99,8 +98,8 @@ typedef struct tk_part {
     unsigned what;
 } tk_part;
 
-/* An array of the host among a kernel's arguments: what its argument struct holds. A gradient or dual that is NULL is
- * zero, or not wanted. */
+/* An array of the host among a kernel's arguments, as a member of its argument struct. A NULL gradient or dual is zero,
+ * or not wanted. */
 typedef struct tk_array {
     void *plane[TK_PLANE_COUNT]; /* by tk_plane */
 } tk_array;
@@ -117,13 +116,13 @@ typedef struct tk_array_extent {
     int64_t count; /* of a constant */
 } tk_array_extent;
 typedef struct tk_array_desc {
-    int field; /* that it is during a launch: one of those behind the module's own */
+    int field; /* its field during a launch: one of the fields behind the module's own */
     unsigned what;
     size_t at; /* of its tk_array in the argument struct */
     tk_array_extent extents[8];
 } tk_array_desc;
 
-/* A by-value parameter of a kernel, or a member of one that is a struct. */
+/* A by-value parameter of a kernel, or a member of a struct parameter. */
 typedef struct tk_parameter {
     const char *name; /* "dt", "body.mass" */
     tk_scalar type;
@@ -138,29 +137,28 @@ struct tk_kernel {
     size_t jvp_args_size; /* of the JVP's, which begins with the primal's: in a forward scope the rest (the tangents) is
                              zero */
     tk_kernel_fn run, grad, jvp, hvp; /* NULL: not generated */
-    const char *no_grad, *no_jvp;     /* why not; with grad NULL and no_grad NULL: derivative zero by intent */
+    const char *no_grad, *no_jvp;     /* the reason; with grad NULL and no_grad NULL: derivative zero by intent */
     const tk_part *parts;             /* its footprint */
-    int ncompared; /* the first parts: tapes compare them from launch to launch. A kernel of the module may write
-                      them, and an adjoint needs them; saved fields and arrays are not among them */
+    int ncompared; /* the first parts: tapes compare them from launch to launch. A kernel of the module may write them,
+                      and an adjoint needs them. Saved fields and arrays are not among them */
     int nparts;
     /* Before a launch: the first and last value of each subscript and of the components, part by part. `bounds`: of the
-     * parts that are compared; `beside`: of the others. NULL: there are none. */
+     * compared parts; `beside`: of the others. NULL: there are none. */
     void (*bounds)(tk_module *m, const void *args, int64_t *ends),
         (*beside)(tk_module *m, const void *args, int64_t *ends);
     int nbounds, nends;             /* how many of the first, of both */
-    bool bounds_read, beside_reads; /* they read fields: later they may say something else */
+    bool bounds_read, beside_reads; /* they read fields, so later calls may give other values */
     bool saves, marks;              /* a part is of the data of a saved field; a part is TK_MARKED */
     size_t record_size;
     const tk_parameter *parameters; /* arrays of the host and their extents are not among them */
     int nparameters;
     const tk_array_desc *arrays;
     int narrays;
-    bool result;    /* has a result of floats: not on a tape, nor in a forward scope */
-    bool grad_args; /* has needs_grad parameters: not on a tape */
-    const struct tk_kernel
-        *back;    /* its adjoint, where that is a kernel of the program's, with arguments alike; NULL: it is not */
-    bool draws;   /* random numbers */
-    bool records; /* old values of atomics, and who set minima, for its adjoint */
+    bool result;                  /* has a result of floats: not on a tape, nor in a forward scope */
+    bool grad_args;               /* has needs_grad parameters: not on a tape */
+    const struct tk_kernel *back; /* its adjoint, if it is a kernel of the program with the same arguments; else NULL */
+    bool draws;                   /* random numbers */
+    bool records;                 /* for its adjoint: old values of atomics, winners of minima and maxima */
 };
 
 /* --debug: an access in the source. */
@@ -183,14 +181,14 @@ typedef struct tk_module_desc {
     uint64_t hash; /* of names, types and shapes of the module's interface */
     const tk_field_desc *fields;
     int nfields;
-    int narrays;              /* arrays of kernels: fields behind the others, which have memory during a launch only */
+    int narrays;              /* arrays of kernels: fields behind the others, with memory only during a launch */
     const tk_member *members; /* in the order of fields */
     int nmembers;
     const tk_kernel *kernels;
     int nkernels;
     const tk_site *sites; /* with --debug, else NULL */
     int nsites;
-    const tk_place *decisions; /* the same: where numbers steer */
+    const tk_place *decisions; /* the same: decisions */
     int ndecisions;
 } tk_module_desc;
 
@@ -205,73 +203,74 @@ struct tk_field {
     /* bytes from an element to the next, by tk_plane and dimension: row-major but where a strided field was bound */
     int64_t stride[TK_PLANE_COUNT][8];
 
-    int64_t count;  /* elements */
-    bool current;   /* saved: an adjoint of the open tape reads the data as they are now */
-    bool bound;     /* memory belongs to the host */
-    void *distinct; /* declared distinct: the data that were found so, dense; NULL: not looked at */
-    unsigned char
-        *marks; /* during a launch on a tape, where the kernel marks what is needed: by component; else NULL */
-    struct rt_needs *needs[2];              /* open tape: which data, which duals adjoints need; NULL: none yet */
+    int64_t count;             /* elements */
+    bool current;              /* saved: an adjoint of the open tape reads the data as they are now */
+    bool bound;                /* memory belongs to the host */
+    void *distinct;            /* declared distinct: the data of the last successful check, dense; NULL: unchecked */
+    unsigned char *marks;      /* during a launch on a tape that marks needed data: by component; else NULL */
+    struct rt_needs *needs[2]; /* open tape: which data, which duals adjoints need; NULL: none yet */
     struct rt_read *needed[TK_PLANE_COUNT]; /* validated tape: needed reads, by component; NULL until there is one */
-    struct rt_left *left; /* validated tape: what launches left or saw, by component; NULL until there is one */
-    struct rt_touch *touched[TK_PLANE_COUNT]; /* --debug: who touched a component; NULL until needed */
+    struct rt_left *left; /* validated tape: values that launches left or read, by component; NULL until there is one */
+    struct rt_touch *touched[TK_PLANE_COUNT]; /* --debug: the accesses of a component; NULL until needed */
 
-    /* what the library allocated: a block for all planes that may be bound, one for each of the others; NULL if none */
+    /* memory of the library: one block for all planes that may be bound, one block for each other plane; NULL if none
+     */
     void *own[1 + TK_PLANE_COUNT - TK_PLANES_BOUND];
 };
 
 /* ---- creation ---- */
 
 /* extents: all fields' extents one after the other, in field order. On success m->fields is ready and zeroed. On
- * failure everything is undone and tk_error tells why; m itself is the caller's. */
+ * failure everything is undone, with a message in tk_error; the caller still owns m. */
 tk_status tk_module_init(tk_module *m, tk_session *s, const tk_module_desc *desc, const int64_t *extents,
                          uint64_t header_hash, int header_interface);
-/* False after failing the session: inside a running kernel, and in a program of tk_gradcheck or a Jacobian, modules
- * stay. */
+/* Frees a module's parts. False, with a failure of the session, inside a running kernel and in a program of
+ * tk_gradcheck or a Jacobian: modules stay then. */
 bool tk_module_done(tk_module *m);
-/* Whether the parameters may change now; fails the session. */
+/* Returns TK_OK if the parameters may change now; else fails the session. */
 tk_status tk_module_check_params(tk_module *m);
-/* calloc/free of the module struct itself through the session's (or default) allocator; s may be NULL. The allocator is
- * remembered with the memory, so freeing is right after the session is gone. On failure NULL, and tk_error tells. */
+/* calloc/free of the module struct itself through the session's (or default) allocator; s may be NULL. The memory
+ * stores its allocator, so freeing is right after the end of the session. NULL on failure, with a message in tk_error.
+ */
 void *tk_module_alloc(tk_session *s, size_t size);
 void tk_module_free(tk_session *s, void *m, size_t size);
-/* Replaces a field's memory by the host's: tk_field_bytes each, aligned for the component type, NULL for a plane that
- * was not declared (and only then). Refused: overlap with any field's memory in the session where one of the two is
- * written (gradients and duals always are), TK_BAD_ARGUMENT; under an open tape or scope or inside a kernel,
- * TK_BAD_STATE. The field's own memory is freed; the host's must outlive the module or the next bind. */
+/* Replaces a field's memory by the host's: tk_field_bytes for each plane, aligned for the component type, NULL for
+ * exactly the planes that were not declared. The field's own memory is freed. The host's memory must outlive the module
+ * or the next bind.
+ *
+ * TK_BAD_ARGUMENT: overlap with memory of any field in the session, if one of the two is written (gradients and duals
+ * always are). TK_BAD_STATE: under an open tape or scope, or inside a kernel. */
 tk_status tk_field_bind(tk_field *f, void *data, void *grad, void *dual);
-/* The same of a strided field, for any alignment. given, strides: by tk_plane, data to dual; strides of a plane NULL:
+/* The same for a strided field, for any alignment. given, strides: by tk_plane, data to dual; NULL strides of a plane:
  * row-major. */
 tk_status tk_field_bind_strided(tk_field *f, void *const *given, const int64_t *const *strides);
-/* The same of the array of structs that f is a member of. A plane that no member has is NULL. */
+/* The same for the array of structs with the member f. A plane that no member has is NULL. */
 tk_status tk_field_bind_structs(tk_field *f, void *data, void *grad, void *dual);
-/* For the views: the array of structs that a member stands in, and where the elements of a component begin
- * (TK_FIELD_SOA). NULL without the plane. */
+/* For the views: the array of structs of a member, or the first element of a component (TK_FIELD_SOA). NULL without the
+ * plane. */
 void *tk_field_structs(const tk_field *f, tk_plane plane);
 void *tk_field_component(const tk_field *f, tk_plane plane, int component);
-/* Allocates the grad-dual plane of fields with gradient, once, for _hvp. tk_launch_hvp does it by itself. */
+/* Allocates the grad-dual plane of fields with gradient, once, for _hvp. tk_launch_hvp calls it. */
 tk_status tk_module_need_grad_dual(tk_module *m);
 
 /* ---- launches ---- */
 
-/* All four: m NULL is TK_BAD_ARGUMENT (message in tk_error); after a failure they do nothing and return it; inside a
- * running kernel TK_BAD_STATE.
- *
- * tk_launch runs the kernel; under a tape it is recorded, in a forward scope its JVP runs. Without the derivative that
- * is needed there: TK_NO_DERIVATIVE. */
+/* The four launches. tk_launch runs the kernel; under a tape it is recorded, in a forward scope its JVP runs. Without
+ * the derivative that a tape or scope needs: TK_NO_DERIVATIVE. m NULL: TK_BAD_ARGUMENT (message in tk_error). After a
+ * failure they do nothing and return its status. Inside a running kernel: TK_BAD_STATE. */
 tk_status tk_launch(tk_module *m, const tk_kernel *k, const void *args);
-/* Directly called derivatives have no derivative themselves: TK_NO_DERIVATIVE under a tape, _grad in a forward scope as
- * well. */
+/* Directly called derivatives have no derivatives: TK_NO_DERIVATIVE under a tape, and for _grad in a forward scope. */
 tk_status tk_launch_grad(tk_module *m, const tk_kernel *k, const void *args, void *out);
 /* args: the JVP's argument struct: the primal's struct as its first member, then the tangents. */
 tk_status tk_launch_jvp(tk_module *m, const tk_kernel *k, const void *args);
 tk_status tk_launch_hvp(tk_module *m, const tk_kernel *k, const void *args, void *out);
-#ifdef __MINGW32__ /* where "printf" means what Microsoft's library knows */
+#ifdef __MINGW32__ /* here "printf" means the formats of Microsoft's library */
 #define TK_FORMAT(at, first) __attribute__((format(gnu_printf, at, first)))
 #else
 #define TK_FORMAT(at, first) __attribute__((format(printf, at, first)))
 #endif
-/* Records a failure in the session (first one sticks), or in this thread for NULL, and returns it. Safe from tasks. */
+/* Records a failure in the session (the first failure stays), or in this thread for NULL, and returns it. Safe from
+ * tasks. */
 TK_FORMAT(3, 4) tk_status tk_fail(tk_session *s, tk_status status, const char *fmt, ...);
 /* True once a task of the running launch failed. */
 bool tk_failed(const tk_session *s);
@@ -289,25 +288,25 @@ static inline uint64_t tk_bits_f32(float x)
     return tk_bits_f64((double)x);
 }
 
-/* Whether no two elements of that field, of integers, are the same number: its kernel relies on it. Fails the session,
- * with the names of two that are; TK_NO_MEMORY. */
+/* Checks that all elements of a distinct field are different numbers. Else fails the session, with the two equal
+ * elements; or TK_NO_MEMORY. */
 tk_status tk_check_distinct(tk_module *m, int field);
 
-/* ---- what --debug watches: kernels of a module with sites run on one thread, and tell each access after it happened
+/* ---- checks of --debug: kernels of a module with sites run on one thread, and report each access after it happened
  * ---- */
 
 /* component: number of the component in the whole field. */
 void tk_watch(const tk_module *m, int site, int64_t component);
-/* What steers at `place` came out as `bits`, in the iteration of the parallel loop that has these n indices. */
+/* Reports the decision `bits` at `place`, in the iteration of the parallel loop with these n indices. */
 void tk_watch_decision(const tk_module *m, int place, uint64_t bits, const int64_t *indices, int n);
 /* An iteration of a parallel loop begins. */
 void tk_watch_iteration(const tk_module *m);
 /* At this place an adjoint takes a derivative that does not exist. */
 void tk_watch_derivative(const tk_module *m, const char *place);
 
-/* ---- what a launch on a tape overwrites that its own adjoint needs ---- */
+/* ---- data that a launch on a tape overwrites, and its own adjoint needs ---- */
 
-/* From here on the adjoint needs that component of the field as it is. */
+/* Marks the component as needed by the adjoint from here on. */
 static inline void tk_need(const tk_module *m, int field, int64_t component)
 {
     unsigned char *const marks = m->fields[field].marks;
@@ -315,7 +314,7 @@ static inline void tk_need(const tk_module *m, int field, int64_t component)
         __atomic_store_n(&marks[component], 1, __ATOMIC_RELAXED);
 }
 
-/* One NaN is like another. */
+/* True if the numbers differ; all NaNs are equal. */
 static inline bool tk_differ_f64(double x, double y)
 {
     return x != y && (x == x || y == y);
@@ -325,7 +324,7 @@ static inline bool tk_differ_i64(int64_t x, int64_t y)
     return x != y;
 }
 
-/* Fails the session: what is written at `place` changes a component that is needed since it was read, as at `read`. */
+/* Fails the session: the write at `place` changes a component that the adjoint needs since the read at `read`. */
 void tk_overwrites(const tk_module *m, int field, int64_t component, const char *place, const char *read);
 
 static inline void tk_keep(const tk_module *m, int field, int64_t component, bool changes, const char *place,
@@ -338,8 +337,8 @@ static inline void tk_keep(const tk_module *m, int field, int64_t component, boo
 
 /* ---- parallel loops ---- */
 
-/* n iterations (INT64_MAX: too many) in chunks of `chunk`; depends on n, unit and cost alone, never on threads, so that
- * reductions give the same bits for any number. */
+/* n iterations (INT64_MAX: too many) in chunks of `chunk`. The chunks depend on n, unit and cost, never on threads. So
+ * reductions give the same bits for any number of threads. */
 enum { TK_MAX_CHUNKS = 256 };
 typedef struct tk_plan {
     int64_t n, chunk, nchunks; /* chunk > 0; nchunks <= TK_MAX_CHUNKS */
@@ -348,18 +347,16 @@ typedef struct tk_plan {
 /* unit: chunks are multiples of it (a row's length, or 1). cost: rough cycles of an iteration. n <= 0 gives no chunks.
  */
 tk_plan tk_plan_make(int64_t n, int64_t unit, int64_t cost);
-/* The same for a space whose rows need not, but better should stay whole: multiples of a row where there are enough
- * rows. */
+/* The same for a space whose rows should stay whole: chunks are multiples of a row if there are enough rows. */
 tk_plan tk_plan_rows(int64_t n, int64_t row, int64_t cost);
-/* The unit of a loop whose iterations run `lanes` at a time: so many, fewer where that would leave threads without
- * work. */
+/* The unit of a loop whose iterations run `lanes` at a time: `lanes`, or less if threads would have no work. */
 static inline int64_t tk_strip(int64_t n, int64_t lanes)
 {
     enum { STRIPS = 16 };
     const int64_t share = n / STRIPS;
     return share >= lanes ? lanes : share > 1 ? share : 1;
 }
-/* Calls fn once for each chunk, in parallel where that pays. */
+/* Calls fn once for each chunk, in parallel if that is faster. */
 tk_status tk_run(tk_session *s, const tk_plan *p, tk_task_fn fn, const void *args);
 
 /* A task among several that run interleaved, slab by slab of their first dimension. */
@@ -369,23 +366,23 @@ typedef struct tk_stage {
     int64_t slabs, slab; /* extent of the first dimension; iterations of one slab */
     int64_t around;      /* of a stage before the last, whose slabs are numbered around the end */
 } tk_stage;
-/* Slab k of the last stage runs once slabs k to k + (slabs - slabs of the last) + around of each stage before it are
- * done, and the last `around` slabs at the very end; stages before are independent of each other. Which slabs a call of
- * a stage's function gets depends on extents and cost alone, as in a plan. cost: rough cycles of one iteration of all
- * stages. */
+/* Runs stages interleaved. Slab k of the last stage runs after the slabs of each earlier stage up to k + (slabs - slabs
+ * of the last) + around. The last `around` slabs run at the very end. Earlier stages are independent of each other. As
+ * in a plan, the slabs of a call depend on extents and cost alone. cost: rough cycles of one iteration of all stages.
+ */
 tk_status tk_run_stages(tk_session *s, const tk_stage *stages, int nstages, int64_t cost);
 
-/* The body of a task that scatters: inlined twice, with plain additions and with atomic ones, so that neither asks at
- * each addition. */
+/* The body of a task that scatters. It is inlined twice, with plain and with atomic additions, so neither tests at each
+ * addition. */
 #ifdef __GNUC__
 #define TK_BODY static inline __attribute__((always_inline))
 #else
 #define TK_BODY static inline
 #endif
 
-/* What a task scatters into, the plane of a field or an array of the kernel: args holds at `offset` a pointer to it,
- * which private copies replace. With `fixed` leading subscripts the task adds to elements [at[0], ..., at[fixed - 1],
- * ...] alone, and a private copy holds no others. */
+/* The target of a scatter: the plane of a field, or an array of the kernel. args holds at `offset` a pointer to it,
+ * which private copies replace. With `fixed` leading subscripts the task adds only to elements [at[0], ..., at[fixed -
+ * 1], ...], and a private copy has only these. */
 typedef struct tk_scatter_target {
     size_t offset;
     const tk_field *field; /* NULL: an array */
@@ -396,12 +393,12 @@ typedef struct tk_scatter_target {
     int64_t at[8];
     int64_t count; /* of an array: its elements, and their type */
     tk_scalar elem;
-    int64_t adds; /* additions of an iteration to it, roughly; 0: not known */
+    int64_t adds; /* additions of an iteration to it, roughly; 0: unknown */
 } tk_scatter_target;
-/* Every accumulation into a target plane must go through its pointer in args. One thread: plain on the fields. Else
- * private copies (plain) where they are small against the work, else `atomic` where that is faster than one thread.
- * Deterministic session: private copies in a number that depends on the plan alone, else one thread. args is copied,
- * not changed. */
+/* Runs a task that scatters. Every accumulation into a target plane must use its pointer in args. args is copied, not
+ * changed. One thread adds to the fields plainly. Several threads use private copies (plain) if they are small against
+ * the work, else `atomic` if that is faster than one thread. A deterministic session uses private copies in a number
+ * that depends on the plan alone, else one thread. */
 tk_status tk_run_scatter(tk_session *s, const tk_plan *p, tk_task_fn plain, tk_task_fn atomic, const void *args,
                          size_t args_size, const tk_scatter_target *targets, int ntargets);
 /* Scratch memory of a launch (partial results), aligned to 64: freed when the launch ends, or by tk_scratch_reset.
@@ -422,20 +419,21 @@ typedef struct tk_log {
 
 /* A block of logs: structs of one. */
 void *tk_record_logs(tk_session *s, tk_record *rec, int which, int64_t turn, int64_t count, size_t size);
-/* Where value n goes. NULL after failing the session. size: of a value, always the same. */
+/* Returns memory for value n. NULL after failing the session. size: of a value, always the same. */
 void *tk_log_add(tk_session *s, tk_log *log, int64_t n, size_t size);
-/* Value n; where there is none, zero after failing the session. */
+/* Value n; a missing value is zero, and fails the session. */
 const void *tk_log_get(tk_session *s, const tk_log *log, int64_t n, size_t size);
 
-/* ---- who set a minimum or maximum ---- */
+/* ---- winners of minima and maxima ---- */
 
-/* Of an element, in the record: the iteration that set it, counted from 1, and which of the iteration's executions. 0:
- * it has its previous value. */
+/* Of an element, in the record: the iteration that set it, counted from 1, and the number of its execution in that
+ * iteration. 0: it has its previous value. */
 typedef struct tk_winner {
     int64_t at, step;
 } tk_winner;
 
-/* The iteration that has set the element so far; until it is given back, nobody else may set it. */
+/* Takes the element: returns the iteration that has set it so far. Until the element is given back, no other iteration
+ * may set it. */
 int64_t tk_winner_take(tk_winner *w);
 static inline void tk_winner_give(tk_winner *w, int64_t at)
 {
@@ -447,7 +445,7 @@ static inline bool tk_won(const tk_winner *w, int64_t at, int64_t step)
     return w->at == at && w->step == step;
 }
 
-/* How many iterations. INT64_MAX stands for all that an int64_t does not count: a loop of so many is refused when it
+/* Number of iterations. INT64_MAX stands for all larger numbers: a loop of so many iterations is refused when it
  * begins. */
 static inline int64_t tk_extent(int64_t lo, int64_t hi)
 {
@@ -522,11 +520,13 @@ static inline void *tk_stack_alloc(tk_stack *st, int64_t count, size_t size)
 
 #include "tkc_math.h"
 
-/* *p becomes v where v is less (more): the lowest iteration of those that give the same wins, nobody where *p was that
- * already, and never a NaN. The winner's tangent becomes *dual, unless that is NULL. Who does not win hardly ever
- * waits: *p only falls (grows), so it has lost once it is seen to. The element is stored with release, behind the
- * taking of w: who sees the new value does not see who had set the one before. tk_win_at_: of a strided field, at any
- * address; atomic: only where p is aligned. */
+/* Sets *p to v if v is less (more). Of several iterations with an equal v the lowest wins; an equal *p stays, and a NaN
+ * never wins. The winner's tangent becomes *dual, unless that is NULL.
+ *
+ * A loser hardly ever waits: *p only falls (grows), so a value that has lost once has lost for good. The element is
+ * stored with release, after w is taken: a thread that reads the new value does not read an older winner.
+ *
+ * tk_win_at_: of a strided field, at any address; atomic only if p is aligned. */
 #define TK_WIN_(T, t, op, before) \
     static inline void tk_win_at_##op##_##t(void *p, T v, void *dual, T tangent, tk_winner *w, int64_t at, \
                                             int64_t step, bool atomic) \

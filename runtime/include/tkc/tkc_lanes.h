@@ -1,18 +1,22 @@
-/* Functions of the C library as arithmetic without branches and calls, for compilers that have no vector variants of
- * them: loops around them are vectorised, whatever the processor. tkc_math.h includes this where it is so.
+/* Functions of the C library as arithmetic without branches and calls, so that compilers vectorise loops around them on
+ * every processor. tkc_math.h includes this file for compilers without vector variants of the functions.
  *
  * Every polynomial is a minimax approximation made for its interval here (by fpminimax and remez of Sollya: Chevillard,
- * Joldes, Lauter, "Sollya: an environment for the development of numerical codes", 2010). How arguments come to these
- * intervals is said at each function: Cody and Waite, "Software manual for the elementary functions", 1980; Payne and
- * Hanek, "Radian reduction for trigonometric functions", SIGNUM Newsletter 18, 1983; Tang, "Table-driven implementation
- * of the expm1 function in IEEE floating-point arithmetic", TOMS 18, 1992; Dekker's sums as there.
+ * Joldes, Lauter, "Sollya: an environment for the development of numerical codes", 2010). A comment at each function
+ * names the reduction to these intervals. The sources are:
  *
- * Those of f32 compute in f64, with polynomials as short as that allows, where nothing else is said: 0.6 ulp. The
- * errors at those of f64 are the greatest that were seen, rounded up; tests/bench/README.md has those that
- * tests/driver/functions holds. Zeros keep their signs; infinities, NaN and denormal numbers give what they shall.
+ * Cody and Waite, "Software manual for the elementary functions", 1980.
+ * Payne and Hanek, "Radian reduction for trigonometric functions", SIGNUM Newsletter 18, 1983.
+ * Tang, "Table-driven implementation of the expm1 function in IEEE floating-point arithmetic", TOMS 18, 1992, also for
+ * Dekker's sums.
  *
- * Numbers are rounded to integers by conversion of the bits of a sum, not by subtracting what was added: that
- * stays right where a compiler may reorder sums. */
+ * Functions of f32 compute in f64, with the shortest sufficient polynomials: 0.6 ulp, unless a comment says otherwise.
+ * The errors at functions of f64 are the greatest measured errors, rounded up. tests/bench/README.md has the bounds
+ * that tests/driver/functions checks. Zeros keep their signs; infinities, NaN and denormal numbers give correct
+ * results.
+ *
+ * Numbers are rounded to integers by conversion of the bits of a sum, not by subtraction of the added number. The
+ * conversion stays right if a compiler reorders sums. */
 #ifndef TK_LANES_INCLUDED
 #define TK_LANES_INCLUDED
 
@@ -34,7 +38,7 @@
 #define TK_H12_(x, a, ...) (TK_H11_(x, __VA_ARGS__) * (x) + (a))
 #define TK_H13_(x, a, ...) (TK_H12_(x, __VA_ARGS__) * (x) + (a))
 
-/* The same in fewer steps one after the other, where z is x^2: of what stands in code without loops as well. */
+/* The same in fewer dependent steps, where z is x^2. Code without loops uses it too. */
 #define TK_E4_(x, z, a, b, c, d) (((d) * (x) + (c)) * (z) + ((b) * (x) + (a)))
 #define TK_E6_(x, z, a, b, c, d, e, f) (((f) * (x) + (e)) * ((z) * (z)) + TK_E4_(x, z, a, b, c, d))
 #define TK_E7_(x, z, a, b, c, d, e, f, g) (TK_H3_(x, e, f, g) * ((z) * (z)) + TK_E4_(x, z, a, b, c, d))
@@ -69,7 +73,7 @@ static inline int32_t tk_lane_round(double x)
     return (int32_t)(uint32_t)tk_lane_bits(x + 0x1.8p52);
 }
 
-/* 2^(k + more), the exponent from -1022 to 1023; anything where k was made from NaN. */
+/* 2^(k + more), the exponent from -1022 to 1023; unspecified if k was made from NaN. */
 static inline double tk_lane_pow2_of(int32_t k, int32_t more)
 {
     return tk_lane_of_bits((uint64_t)((uint32_t)k + (uint32_t)(more + 1023)) << 52);
@@ -109,7 +113,7 @@ static inline tk_lane_parts tk_lane_split_any(double x)
     return r;
 }
 
-/* What a logarithm is of numbers that have none, and of infinity. */
+/* The logarithm of negative numbers, zero, NaN and infinity; else r. */
 static inline double tk_lane_log_of(double x, double r)
 {
     const double edge = x == 0 ? -HUGE_VAL : x < 0 ? (double)NAN : x;
@@ -167,7 +171,7 @@ static inline float tk_lane_pow2_f32(int32_t k)
     return x;
 }
 
-/* In f32, as are logarithms, as they are in nearly every program: 0.9 ulp */
+/* In f32, like logarithms, because nearly every program uses them: 0.9 ulp */
 static inline float tk_lane_exp_f32(float x)
 {
     const float least = x < -105 ? -105 : x, y = least > 90 ? 90 : least, sum = y * 1.44269504f + 0x1.8p23f;
@@ -179,8 +183,8 @@ static inline float tk_lane_exp_f32(float x)
     return (1 + (high + (r * r * p - low))) * tk_lane_pow2_f32(half) * tk_lane_pow2_f32(n - half);
 }
 
-/* 2^k exp(r) - 1 as in Tang's paper, with what the sum (2^k - 1) + 2^k r loses: 1.3 ulp. The last power of 2 has a
- * factor of its own. */
+/* 2^k exp(r) - 1 as in Tang's paper, plus the rounding error of the sum (2^k - 1) + 2^k r: 1.3 ulp. The last power of 2
+ * has a factor of its own. */
 static inline double tk_lane_expm1_f64(double x)
 {
     const double y = tk_lane_clamp(x, -50, 710);
@@ -202,9 +206,9 @@ static inline float tk_lane_expm1_f32(float x)
     return copysignf((float)((power - 1) + power * (r * p)), x);
 }
 
-/* sinh(k ln 2 + r) = sinh(k ln 2) cosh(r) + cosh(k ln 2) sinh(r), likewise cosh: the greatest part apart, and what its
- * sum loses. s is sinh(r) - r, c is cosh(r) - 1; a and b are (2^k -+ 2^-k) / 2, but for a factor that large k leave to
- * the end, and lost is what a + b r has not. */
+/* sinh(k ln 2 + r) = sinh(k ln 2) cosh(r) + cosh(k ln 2) sinh(r), likewise cosh: the greatest part apart, and the
+ * rounding error of its sum. s is sinh(r) - r, c is cosh(r) - 1. a and b are (2^k -+ 2^-k) / 2, without a factor that
+ * large k leave to the end. lost is the rounding error of a + b r. */
 typedef struct tk_lane_hyperbolic {
     double a, b, r, c, s, lost, up;
 } tk_lane_hyperbolic;
@@ -346,7 +350,7 @@ static inline float tk_lane_log2_f32(float x)
     return (float)tk_lane_log_of((double)x, p.k + s * (2 + tk_lane_log_rest_f32(s * s)) * TK_INV_LN2_);
 }
 
-/* Near 0 x itself is f; elsewhere that of 1 + x, and what this sum loses: 0.9 ulp */
+/* Near 0, f is x; elsewhere f belongs to 1 + x, with the rounding error of this sum: 0.9 ulp */
 static inline double tk_lane_log1p_f64(double x)
 {
     const double u = 1 + x;
@@ -370,8 +374,8 @@ static inline float tk_lane_log1p_f32(float x)
 
 /* ---- inverse functions of angles ---- */
 
-/* atan(a / b), 0 <= a <= b, as an angle (0, atan(1/2) or pi/4) and the rest, in which only the first has a rounded
- * quotient that counts. */
+/* atan(a / b), 0 <= a <= b, as an angle (0, atan(1/2) or pi/4) and the rest. Only the first has a rounded quotient that
+ * matters. */
 typedef struct tk_lane_angle {
     double at, at_low, t, tail;
 } tk_lane_angle;
@@ -423,8 +427,8 @@ static inline double tk_lane_atan_f64(double x)
     return copysign(tk_lane_total(tk_lane_choose(beyond, tk_lane_from(TK_PI_ / 2, TK_PI_LO_ / 2, g), g)), x);
 }
 
-/* 1.5 ulp. Equal operands, zeros and infinities among them, are 1 and 1, or 0 and 1; large ones are made smaller and
- * small ones larger, as they are added and have factors. */
+/* 1.5 ulp. Equal operands, including zeros and infinities, become 1 and 1, or 0 and 1. Large operands are scaled down
+ * and small operands up, because they are added and have factors. */
 static inline double tk_lane_atan2_f64(double y, double x)
 {
     const double u = fabs(y), v = fabs(x);
@@ -611,8 +615,8 @@ static inline float tk_lane_erf_f32(float x)
 
 /* ---- tan: quarter turns are taken off (Cody and Waite; Payne and Hanek for large numbers) ---- */
 
-/* Of f32 alone: a large f64 takes twice as many digits of 2/pi, and they get no branch of their own. From each byte
- * on, 32 bits of 2/pi, with 32 zeros in front of them. */
+/* For f32 only: a large f64 takes twice as many digits of 2/pi, and they get no branch of their own. From each byte on,
+ * 32 bits of 2/pi, with 32 zeros in front of them. */
 static const uint32_t tk_lane_two_over_pi[] = {
     0x00000000, 0x000000a2, 0x0000a2f9, 0x00a2f983, 0xa2f9836e, 0xf9836e4e, 0x836e4e44, 0x6e4e4415, 0x4e441529,
     0x441529fc, 0x1529fc27, 0x29fc2757, 0xfc2757d1, 0x2757d1f5, 0x57d1f534, 0xd1f534dd, 0xf534ddc0, 0x34ddc0db,

@@ -1,13 +1,13 @@
-/* What generated code says of its loops to the C compiler: which may be vectors, and how. tkc_math.h includes it. */
+/* Marks of generated loops for the C compiler: which loops may become vectors, and how. tkc_math.h includes it. */
 #ifndef TK_LOOPS_INCLUDED
 #define TK_LOOPS_INCLUDED
 
 #include <math.h>
 
-/* Before a function of which a loop stores what depends on the order of its stores. gcc 12 takes loops apart, also into
- * calls of memcpy and memset, and where it has to ask first whether two arrays overlap, it forgets the order: of
- * `a = y[i]; y[i] = 0; p[i] = a;` beside another store it may clear y before it copies it. Asked only where it counts,
- * as sums in vectors of 128 bits are kept in memory for it. */
+/* Before a function with a loop whose stores depend on their order. gcc 12 splits loops, also into calls of memcpy and
+ * memset. If it has to test first whether two arrays overlap, it may change the order. In `a = y[i]; y[i] = 0; p[i] =
+ * a;` beside another store it may clear y before it copies y. The mark stands only where the order counts, because it
+ * keeps sums in vectors of 128 bits in memory. */
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
 #define TK_WHOLE_LOOPS __attribute__((optimize("no-tree-loop-distribution", "no-tree-loop-distribute-patterns")))
 #else
@@ -17,13 +17,13 @@
 #define TK_PRAGMA_(...) _Pragma(#__VA_ARGS__)
 
 #ifdef __clang__
-/* a loop that is marked as independent may still not pay to be vectorised: that is not news for the user */
+/* a loop that is marked as independent may be too slow as vectors: no warning for the user */
 #pragma clang diagnostic ignored "-Wpass-failed"
 #endif
 
-/* Before a loop whose iterations are independent (TK_SIMD), but for sums in the named variables (TK_SIMD_SUM). They
- * take effect with -fopenmp-simd or -fopenmp, which the compilers do not tell by a macro: without it they are ignored,
- * silently. TK_NO_OPENMP_SIMD asks for the compiler's own pragmas instead, which know no sums. */
+/* Before a loop whose iterations are independent (TK_SIMD), except for sums in the named variables (TK_SIMD_SUM). The
+ * marks need -fopenmp-simd or -fopenmp, which the compilers do not show by a macro: without it they are ignored,
+ * without a message. TK_NO_OPENMP_SIMD uses the compiler's own pragmas instead, which have no sums. */
 #ifndef TK_NO_OPENMP_SIMD
 #ifdef __GNUC__
 #pragma GCC diagnostic ignored "-Wunknown-pragmas"
@@ -41,10 +41,10 @@
 #define TK_SIMD_SUM(...)
 #endif
 
-/* TK_STEP(i): i, at a step that gcc does not know. Of a loop over structs it would make groups of numbers, look for
- * their permutations, which it has for groups of 3 and of powers of 2 alone, and make no vectors; at an unknown step it
- * loads and stores the numbers of a vector one by one. A factor of 1 would not do: gcc makes a version of the loop for
- * that. TK_STEPS stands at the top of a function that has such subscripts. */
+/* TK_STEP(i): i, at a step that gcc cannot compute. In a loop over structs gcc would group numbers by permutations, and
+ * make no vectors. It has permutations only for groups of 3 and of powers of 2. At an unknown step it loads and stores
+ * the numbers of a vector one by one. A factor of 1 is not enough: gcc makes a version of the loop for it. TK_STEPS
+ * stands at the top of a function with such subscripts. */
 #if defined(__GNUC__) && !defined(__clang__)
 #define TK_STEPS \
     int64_t tk_no_step = 0; \
@@ -55,8 +55,8 @@
 #define TK_STEP(i) (i)
 #endif
 
-/* The same before a loop of a constant number of trips, of several vectors. clang would unroll it before it looks for
- * vectors, and finds fewer in what comes of that. */
+/* The same before a loop of a constant number of trips, of several vectors. clang would unroll it before it vectorises,
+ * and would then find fewer vectors. */
 #ifdef __clang__
 #define TK_SIMD_FIXED TK_SIMD TK_PRAGMA_(clang loop unroll(disable))
 #define TK_SIMD_FIXED_SUM(...) TK_SIMD_SUM(__VA_ARGS__) TK_PRAGMA_(clang loop unroll(disable))
@@ -65,11 +65,12 @@
 #define TK_SIMD_FIXED_SUM(...) TK_SIMD_SUM(__VA_ARGS__)
 #endif
 
-/* TK_SIMD_SHORT(f64): the same where 32 trips, or a multiple, do very little each. clang takes as many vectors at once
- * as 32 trips are, and what the loop around does not change stays in registers. More vectors than trips would be none
- * at all, so their length has to be told.
+/* TK_SIMD_SHORT(f64): the same for a loop of 32 trips, or a multiple, with little work each. clang takes as many
+ * vectors at once as 32 trips are, and values that the loop around does not change stay in registers. More vectors than
+ * trips would be none at all, so the macro gives their length.
+ *
  * TK_SIMD_WIDE_SUM: sums of f64 over numbers of f32. clang makes its vectors as long as the wider type allows, which
- * leaves half of those of the numbers empty. No longer than the vector library's functions are. */
+ * leaves half of each f32 vector empty. The length is at most the length of the vector library's functions. */
 #if defined(__clang__) && defined(__AVX512F__)
 #define TK_SHORT_f32_ TK_PRAGMA_(clang loop interleave_count(2))
 #define TK_SHORT_f64_ TK_PRAGMA_(clang loop interleave_count(4))
@@ -91,8 +92,8 @@
 #define TK_SIMD_WIDE_SUM(...) TK_SIMD_SUM(__VA_ARGS__) TK_WIDE_
 #define TK_SIMD_FIXED_WIDE_SUM(...) TK_SIMD_FIXED_SUM(__VA_ARGS__) TK_WIDE_
 
-/* In a loop that adds several terms to a carried float in order: gcc before 12.4 and 13.2 vectorises such a sum wrongly
- * and counts terms twice (its bug 110381). In order, there is little to gain from vectors. */
+/* In a loop that adds several terms to a carried float in order. gcc before 12.4 and 13.2 vectorises such a sum wrongly
+ * and counts terms twice (its bug 110381). In order, vectors gain little. */
 #if defined(__GNUC__) && !defined(__clang__) && \
     (__GNUC__ < 12 || (__GNUC__ == 12 && __GNUC_MINOR__ < 4) || (__GNUC__ == 13 && __GNUC_MINOR__ < 2))
 #define TK_IN_ORDER __asm__ volatile("");
@@ -100,16 +101,15 @@
 #define TK_IN_ORDER
 #endif
 
-/* In a loop around another one, which stores where a later iteration of both stores again: gcc makes vectors of the
- * outer loop and loses that order. The inner loop may become vectors. */
+/* In a loop around another loop that stores to an element, where a later iteration of both stores again. gcc makes
+ * vectors of the outer loop and loses that order. The inner loop may become vectors. */
 #if defined(__GNUC__) && !defined(__clang__)
 #define TK_NO_LANES __asm__ volatile("");
 #else
 #define TK_NO_LANES
 #endif
 
-/* Before a loop that runs a few times only, and at the beginning of its body: vectors of it would only be in the way.
- */
+/* Before a loop of few trips, and at the beginning of its body: vectors would make it slower. */
 #ifdef __clang__
 #define TK_BRIEF TK_PRAGMA_(clang loop vectorize(disable) unroll(disable))
 #define TK_ONE_BY_ONE
@@ -121,9 +121,9 @@
 #define TK_ONE_BY_ONE
 #endif
 
-/* gcc calls the vector math library (libmvec, part of glibc's -lm) only for functions declared to have vector variants,
- * and glibc declares them under -ffast-math alone. clang needs no declarations but -fveclib=libmvec. TK_VECTOR_MATH=0
- * leaves it. */
+/* gcc calls the vector math library (libmvec, part of glibc's -lm) only for functions with declared vector variants.
+ * glibc declares them under -ffast-math only. clang needs no declarations, but -fveclib=libmvec. TK_VECTOR_MATH=0 omits
+ * it. */
 #if !defined(TK_VECTOR_MATH) && defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && \
     defined(__GLIBC_PREREQ)
 #if __GLIBC_PREREQ(2, 22)

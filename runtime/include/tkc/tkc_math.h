@@ -1,10 +1,9 @@
-/* Arithmetic of generated code: what the C operators and libm do not spell, for every scalar type, as the operation
- * table names it.
+/* Arithmetic of generated code, for every scalar type, as the operation table names it: operations without a C operator
+ * or a function of libm.
  *
- * Integers wrap, and nothing about them is undefined: arithmetic goes through unsigned types of at least int's rank (so
- * that promotion cannot overflow either), division by zero gives zero, shift counts are taken modulo the width. Nothing
- * here branches on errno or floating-point exceptions.
- */
+ * Integers wrap, and no operation on them is undefined. Arithmetic uses unsigned types of at least int's rank, so
+ * promotion cannot overflow either. Division by zero gives zero; shift counts are taken modulo the width. No function
+ * here branches on errno or floating-point exceptions. */
 #ifndef TK_MATH_INCLUDED
 #define TK_MATH_INCLUDED
 
@@ -16,14 +15,13 @@
 
 #include "tkc_loops.h"
 
-/* ---- what decides ----
- * A number that steers a program (by a comparison, a cast to an integer, floor) must have the same bits in a launch and
- * wherever its derivatives compute it again. C compilers change bits in two ways, if no flag of the -ffast-math family
- * asks for more: they contract x * y + z into one operation where they see both, and they compute functions of the C
- * library themselves or by vector variants. */
+/* ---- deciding values ----
+ * A number decides by a comparison, a cast to an integer, or floor. It must have the same bits in a launch and in all
+ * derivatives that compute it again. Without flags of the -ffast-math family, C compilers change bits in two ways. They
+ * contract x * y + z into one operation, and compute functions of the C library themselves or by vector variants. */
 
-/* Behind this the compiler does not know any more what x, a variable, holds; what: two of them with different texts are
- * never taken for one. */
+/* TK_HIDE hides the value of the variable x from the compiler. Two uses with different texts `what` are never merged.
+ */
 #if !defined(__GNUC__) || defined(__TINYC__)
 #define TK_HIDE(x, what) ((void)*(volatile char *)&(x))
 #elif defined(__x86_64__) || (defined(__i386__) && defined(__SSE2_MATH__))
@@ -32,9 +30,9 @@
 #define TK_HIDE(x, what) __asm__("" what : "+m"(x))
 #endif
 
-/* TK_ROUNDED(x * y, f64): the product, rounded, whatever is added to it. Contracted with the -0 that no compiler knows
- * to be one it is what it was before. TK_ROUNDING(double, f64) stands at the top of a function that has such products.
- */
+/* TK_ROUNDED(x * y, f64): the product, rounded before any addition. The macro adds -0, hidden from the compiler:
+ * contracted with it, the product keeps its rounded value. TK_ROUNDING(double, f64) stands at the top of a function
+ * with such products. */
 #if defined(__FMA__) || defined(__FMA4__) || defined(__AVX512F__) || !(defined(__x86_64__) || defined(__i386__))
 #define TK_ROUNDING(T, t) \
     T tk_zero_##t = (T)-0.0; \
@@ -45,8 +43,9 @@
 #define TK_ROUNDED(product, t) (product)
 #endif
 
-/* TK_OTHER(x, f64): x, which the compiler takes for another number: gcc makes one call of the sine and the cosine of a
- * number, cexpi, of which there is no variant for vectors. TK_OTHERS(double, f64) stands at the top of the function. */
+/* TK_OTHER(x, f64): x, hidden from the compiler as another number. gcc makes one call, cexpi, of the sine and the
+ * cosine of a number, and cexpi has no variant for vectors. TK_OTHERS(double, f64) stands at the top of the function.
+ */
 #if TK_VECTOR_MATH
 #define TK_OTHERS(T, t) \
     T tk_other_##t = (T)-0.0; \
@@ -59,7 +58,7 @@
 
 /* ---- integers ---- */
 
-/* What signed and unsigned types share. W: unsigned, at least as wide as T and as int. */
+/* Operations of signed and unsigned types. W: unsigned, at least as wide as T and as int. */
 #define TK_INTEGER_(T, t, U, W, BITS) \
     static inline T tk_add_##t(T a, T b) \
     { \
@@ -147,7 +146,7 @@
     { \
         return (T)((a > 0) - (a < 0)); \
     } \
-    /* a negative power is what is left of 1 / a**-b in integers; 0 to a negative power is 0, as division by zero */ \
+    /* a negative power is 1 / a**-b in integers; 0 to a negative power is 0, like division by zero */ \
     static inline T tk_ipow_##t(T a, T b) \
     { \
         if (b < 0) \
@@ -194,7 +193,7 @@
         return r; \
     }
 
-/* unsigned overflow is meant here; clang's -fsanitize=integer would report it, -fsanitize=undefined does not */
+/* unsigned overflow is intended; clang's -fsanitize=integer would report it, -fsanitize=undefined does not */
 TK_SIGNED_(int8_t, i8, uint8_t, uint32_t, 8)
 TK_SIGNED_(int16_t, i16, uint16_t, uint32_t, 16)
 TK_SIGNED_(int32_t, i32, uint32_t, uint32_t, 32)
@@ -226,9 +225,9 @@ static inline bool tk_not_bool(bool a)
 
 /* ---- casts of floats ---- */
 
-/* tk_i32_from_f64: towards zero; the nearest integer of the type where x is beyond its range, 0 of NaN. C leaves both
- * undefined, and processors differ. LAST: the last float of type T below END, the first that is too large. No branches:
- * loops around them are vectorised. */
+/* tk_i32_from_f64: rounds towards zero. Beyond the type's range x gives the nearest integer, NaN gives 0; C leaves both
+ * undefined, and processors differ. LAST: the last float of type T below END, the first float that is too large.
+ * Without branches: loops around them are vectorised. */
 #define TK_FROM_FLOAT_(I, i, T, t, LEAST, LAST, END, MOST) \
     static inline I tk_##i##_from_##t(T x) \
     { \
@@ -256,8 +255,8 @@ TK_FROM_LARGE_(uint64_t, u64, 0, 0x1.fffffep63, 0x1.fffffffffffffp63, 0x1p64, UI
 
 /* ---- floats ---- */
 
-/* min and max are the forms that compilers map to one instruction; with a NaN and at a tie they give the second
- * operand, as the derivative does. An atomic addition is a compare-and-exchange loop: no processor that we target adds
+/* min and max are the forms that compilers map to one instruction. With a NaN and at a tie they give the second
+ * operand, as the derivative does. An atomic addition is a compare-and-exchange loop: the target processors cannot add
  * floats in memory. */
 #define TK_FLOAT_(T, t, s, MAX) \
     static inline T tk_min_##t(T a, T b) \
@@ -315,14 +314,21 @@ TK_FLOAT_(float, f32, f, FLT_MAX)
 TK_FLOAT_(double, f64, , DBL_MAX)
 #undef TK_FLOAT_
 
-/* Powers of two by which numbers are multiplied so that their squares and products stay in range; their reciprocals are
- * powers of two as well. max_abs      the larger magnitude, of two numbers unit_scale   1 / a, rounded to one: what a
- * is the greatest magnitude of comes between 1 and 2. Of a power of two that it gave, the reciprocal. even_scale   T or
- * 1 / T where a is beyond 1 / T or T, otherwise 1: products and quotients of two scales are powers of two again
- *   norm_scale   from a sum of squares: 1 while that, and products of the numbers and their tangents, are far from
- * overflow and underflow; norm_unscale gives the reciprocal of that safe_scale   1 while a, a value made of products,
- * is finite; otherwise what brings numbers of up to b to ROOM, of which four can be multiplied No branches: loops
- * around them are vectorised. */
+// clang-format off
+/* Powers of two as factors that keep squares and products in range. Their reciprocals are powers of two as well.
+ *
+ *   max_abs      the larger magnitude of two numbers
+ *   unit_scale   1 / a, rounded to a power of two: numbers of greatest magnitude a come between 1 and 2. For a power of
+ *                two that it gave, the reciprocal
+ *   even_scale   EVEN if a is below 1 / EVEN, 1 / EVEN if a is above EVEN, otherwise 1: products and quotients of two
+ *                scales are powers of two again
+ *   norm_scale   from a sum of squares: 1 if the sum, and products of the numbers and their tangents, are far from
+ *                overflow and underflow; norm_unscale gives its reciprocal
+ *   safe_scale   1 if a, a value made of products, is finite; otherwise the scale that brings numbers of up to b to
+ *                ROOM, and four such numbers can be multiplied
+ *
+ * Without branches: loops around them are vectorised. */
+// clang-format on
 #define TK_SCALES_(T, t, s, MAX, U, EXPONENT, TOP, BOTTOM, NORM_LEAST, NORM_MOST, NORM_UP, EVEN, ROOM) \
     static inline T tk_max_abs_##t(T a, T b) \
     { \
@@ -371,7 +377,7 @@ TK_SCALES_(double, f64, , DBL_MAX, int64_t, 0x7ff0000000000000, 0x7fe00000000000
 
 /* ---- elements of strided fields: at any address ---- */
 
-/* atomic: only where p is aligned, which libtkc sees to. */
+/* atomic: only if p is aligned; libtkc guarantees it. */
 #define TK_ANYWHERE_(T, t, SUM) \
     static inline T tk_load_##t(const void *p) \
     { \
@@ -428,8 +434,8 @@ static inline void tk_store_bool(void *p, bool v)
              float *: tk_scatter_f32, double *: tk_scatter_f64)((p), (v), (atomic))
 
 /* ---- atomics with old values ----
- * *p becomes v op old, at once if `atomic`; the old value. A NaN in v leaves a minimum or maximum as it is: tk_min has
- * the second of what does not compare. */
+ * *p becomes v op old, at once if `atomic`. Returns the old value. A NaN in v leaves a minimum or maximum as it is:
+ * tk_min returns the second operand if the operands do not compare. */
 
 /* Of a strided field, at any address; atomic: only where p is aligned. */
 #define TK_FETCH_AT_(T, t, op) \
@@ -495,7 +501,7 @@ TK_FETCH_(double, f64, max)
 #undef TK_FETCH_AT_
 #undef TK_FETCH_INTEGER_
 
-/* ---- functions of the C library where they decide: the scalar ones, called ---- */
+/* ---- deciding functions of the C library: calls of the scalar functions ---- */
 
 #define TK_EXACT1_(name) \
     static inline double tk_exact_##name##_f64(double a) \
@@ -547,12 +553,13 @@ TK_EXACT2_(hypot)
 #undef TK_EXACT2_
 
 /* ---- functions of the C library in loops ----
- * Where there is no vector math library with variants of all of these (gcc calls that of glibc 2.35 and later, on
- * x86-64; clang 14 knows five of its functions), they are arithmetic that is vectorised: tkc_lanes.h. Not where
- * types are evaluated with more digits than they have, and not by gcc for x86 before SSE 4.1, where it is no faster.
- * TK_OWN_MATH=1 asks for them all the same, TK_OWN_MATH=0 for the C library. clang has exp and log from the vector math
- * library, if it may (-fveclib=libmvec): short loops take less time with vectors of 32 bytes, as it
- * calls. */
+ * tkc_lanes.h has vectorised arithmetic for these functions. It is used without a vector math library with variants of
+ * all of them. gcc calls the library of glibc 2.35 and later on x86-64; clang 14 uses five of its functions. It is not
+ * used if types are evaluated with more digits than they have. Nor does gcc use it for x86 before SSE 4.1, where it is
+ * no faster. TK_OWN_MATH=1 selects it for all functions, TK_OWN_MATH=0 the C library.
+ *
+ * clang calls exp and log of the vector math library if it may (-fveclib=libmvec). Its calls have vectors of 32 bytes,
+ * which make short loops faster. */
 #ifdef TK_OWN_MATH
 #define TK_OWN_EXP TK_OWN_MATH
 #else
@@ -639,8 +646,8 @@ static inline float tk_tan_f32(float a)
 
 /* ---- powers ---- */
 
-/* Each product doubles the error: of more than a few, the library's function takes over, in f64, where a large exponent
- * is not odd any more. */
+/* Each product doubles the error. Beyond a few products the library's function is called in f64, where a large exponent
+ * is never odd. */
 static inline double tk_powi_f64(double a, int64_t b)
 {
     if (b > 7 || b < -7) {
@@ -669,8 +676,7 @@ static inline float tk_powi_f32(float a, int64_t b)
 
 /* ---- random numbers ----
  * Philox4x32-10: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", Supercomputing 2011.
- * Numbers are a function of key and counters and of nothing else, so any thread may draw any of them, in any order,
- * again. */
+ * Numbers are a function of key and counters alone, so any thread may draw any number again, in any order. */
 
 typedef struct tk_philox {
     uint32_t word[4];
@@ -727,7 +733,7 @@ static inline double tk_randn_f64(uint64_t key, uint64_t a, uint64_t b)
     return sqrt(-2.0 * tk_log_f64(u)) * cos(6.28318530717958647693 * turn);
 }
 
-/* The same where it decides. */
+/* The same for deciding values. */
 static inline float tk_exact_randn_f32(uint64_t key, uint64_t a, uint64_t b)
 {
     const tk_philox r = tk_philox_block(key, a, b);
@@ -837,7 +843,7 @@ static inline double tk_tetragamma_f64(double x)
     return r - (y + y / x + series);
 }
 
-/* Where they decide: one piece of code, whose products are contracted as they are for every caller, or for none. */
+/* For deciding values: one piece of code, so all callers have the same contractions. */
 #if defined(__clang__)
 #define TK_NOINLINE_EXACT __attribute__((noinline, unused))
 #elif defined(__GNUC__) && __GNUC__ >= 8
@@ -884,7 +890,7 @@ static inline float tk_exact_tetragamma_f32(float x)
         const T m = tk_max_##t(fabs##s(a), fabs##s(b)), x = a / m, y = b / m; \
         return tk_isinf_##t(m) ? 0 : y / (x * x + y * y) / m; \
     } \
-    /* of tanh, which 1 - tanh(a) ** 2 is not when that is close to 1 */ \
+    /* of tanh; 1 - tanh(a) ** 2 would cancel near 1 */ \
     static inline T tk_sech_sqr_##t(T a) \
     { \
         const T e = tk_exp_##t(-2 * fabs##s(a)), d = 1 + e; \
@@ -918,9 +924,9 @@ TK_SLOPES_(float, f32, f)
 TK_SLOPES_(double, f64, )
 #undef TK_SLOPES_
 
-/* exp(-a * a) for erf: what the square loses is an error that the exponential makes as many times greater. The parts of
- * a, whose products are exact: Veltkamp and Dekker, "A floating-point technique for extending the available precision",
- * Numerische Mathematik 18, 1971. */
+/* exp(-a * a) for erf. The rounding error of the square becomes an error of the exponential, as many times greater. The
+ * parts of a have exact products: Veltkamp and Dekker, "A floating-point technique for extending the available
+ * precision", Numerische Mathematik 18, 1971. */
 static inline double tk_gauss_f64(double a)
 {
     const double x = fabs(a) > 40.0 ? 40.0 : a, c = 134217729.0 * x, high = c - (c - x), low = x - high, square = x * x;
@@ -934,7 +940,7 @@ static inline float tk_gauss_f32(float a)
     return e - e * (float)((double)x * (double)x - (double)square);
 }
 
-/* Where a gradient decides that a program asks for: as those of lgamma. */
+/* For gradients that a program uses to decide, like the exact derivatives of lgamma. */
 #define TK_EXACT_SLOPES_(T, t) \
     static TK_NOINLINE_EXACT T tk_exact_arc_slope_##t(T a) \
     { \
