@@ -33,8 +33,8 @@ static ir_storage storage_of(const arg *a)
     return ir_storage_of(a->p.array, a->plane);
 }
 
-/* Inputs in the order of the region's parameters, outputs in the order of the yielded values; docs/c-api/export-func.md has the
- * order in C. */
+/* Inputs in the order of the region's parameters, outputs in the order of the yielded values;
+ * docs/c-api/export-func.md has the order in C. */
 static void push_inputs(arena *mem, arg_list *l, const ir_func *f, kernel_form form)
 {
     const bool reverse = form == FORM_GRAD || form == FORM_HVP;
