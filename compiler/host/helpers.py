@@ -49,6 +49,13 @@ def functions(text):
         yield m[2], "\n".join(line.removeprefix(m[1]) for line in lines)
 
 
+def block_of(text, name):
+    """The block of conditions that defines a macro, with the comment in front of it."""
+    at = re.search(rf"^#define {name}\b", text, re.M).start()
+    begin = text.rindex("\n/*", 0, at) + 1
+    return text[begin:text.index("\n#endif\n", at)] + "\n#endif"
+
+
 def main():
     with open(sys.argv[1]) as f:
         text = f.read()
@@ -60,12 +67,9 @@ def main():
     text = re.sub(r"\bTK_OF_\(\w+, \w+, (\w+)\)", r"\1", text)  # there are no functions of lanes
     table = dict(functions(expand_all(defs, text)))
     table = {name: body for name, body in table.items() if "scatter" not in name}
-    special = {name: re.search(rf"^/\* {begin}.*?^#endif\n", text, re.M | re.S)[0].rstrip()
-               for name, begin in (("TK_HIDE", "Behind this"), ("TK_ROUNDED", r"TK_ROUNDED\(x"), ("TK_NOINLINE_EXACT", "Where they decide: one"))}
-    last = {}
-    special["TK_WHOLE_LOOPS"] = re.search(r"^/\* Before a function of which.*?^#endif\n", loops, re.M | re.S)[0].rstrip()
-    for name, begin in ("TK_IN_ORDER", "In a loop that adds"), ("TK_NO_LANES", "In a loop around"):
-        last[name] = re.search(rf"^/\* {begin}.*?^#endif\n", loops, re.M | re.S)[0].rstrip()
+    special = {name: block_of(text, name) for name in ("TK_HIDE", "TK_ROUNDED", "TK_NOINLINE_EXACT")}
+    special["TK_WHOLE_LOOPS"] = block_of(loops, "TK_WHOLE_LOOPS")
+    last = {name: block_of(loops, name) for name in ("TK_IN_ORDER", "TK_NO_LANES")}
     with open(sys.argv[3], "w") as out:
         out.write('#include "host/helpers.h"\n\n')
         for i, body in enumerate([*special.values(), *table.values(), *last.values()]):
