@@ -174,7 +174,7 @@ bool tk_rt_needs_keep(rt_parts w, bool duals, struct rt_kept **kept)
         if (kind_of == EMPTY)
             continue;
         if (is_saved(&w))
-            ok = !(f->current || replaying) || tk_rt_kept_add(f, TK_DATA, w.box, SOME, kept);
+            ok = !(f->live_on_tape || replaying) || tk_rt_kept_add(f, TK_DATA, w.box, SOME, kept);
         else /* the last is compared first */
             ok = (!dual || keep_box(f, TK_DUAL, w.box, kind_of, kept)) && keep_box(f, w.plane, w.box, kind_of, kept);
     }
@@ -263,7 +263,7 @@ bool tk_rt_needs_first(rt_parts w)
             continue;
         first_of(&w, &first, &last);
         if (is_saved(&w))
-            w.field->current = true;
+            w.field->live_on_tape = true;
         else
             ok = note_first(w.field, w.plane, first, last) &&
                  (!needs_dual(&w) || note_first(w.field, TK_DUAL, first, last));

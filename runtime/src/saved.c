@@ -6,7 +6,7 @@
 static unsigned use_of(const tk_module *m, const tk_part *a, bool on_tape)
 {
     const unsigned own = (a->what & TK_BEFORE_WANTED) ? RT_FOR_ADJOINT : 0;
-    const bool earlier = on_tape && (a->what & TK_SAVED) != 0 && m->fields[a->field].current;
+    const bool earlier = on_tape && (a->what & TK_SAVED) != 0 && m->fields[a->field].live_on_tape;
     if (!own)
         return earlier ? RT_FOR_EARLIER : 0;
     return own | ((a->what & TK_BEFORE_REPLAYED) ? RT_FOR_EARLIER : 0);
@@ -66,7 +66,7 @@ void tk_rt_saved_begin(tk_session *s)
 {
     for (tk_module *m = s->modules; m; m = m->next)
         for (int i = 0; i < m->desc->nfields; i++)
-            m->fields[i].current = false;
+            m->fields[i].live_on_tape = false;
 }
 
 static bool is_saved(const tk_module *m, const tk_part *a)
@@ -83,26 +83,26 @@ void tk_rt_saved_launched(tk_module *m, const tk_kernel *k, const tk_record *rec
         const rt_piece *p = is_saved(m, &k->parts[i]) && (k->parts[i].what & RT_WRITES) != 0
                                 ? tk_rt_state_piece(rec->before, f, TK_DATA)
                                 : NULL;
-        f->current = f->current && !(p && !p->box);
+        f->live_on_tape = f->live_on_tape && !(p && !p->box);
     }
     for (int i = 0; i < k->nparts && k->saves && k->grad; i++) {
         const tk_part *a = &k->parts[i];
         if (is_saved(m, a) && (a->what & TK_NEEDED) != 0 && (tk_rt_touches(k, a->field) & TK_BEFORE_WANTED) == 0)
-            m->fields[a->field].current = true;
+            m->fields[a->field].live_on_tape = true;
     }
 }
 
 /* ---- the end of a tape ---- */
 
-/* Adjoints put older data into these fields, or overwrite them: `current`, which the way back does not use. */
+/* Adjoints put older data into these fields, or overwrite them: `live_on_tape`, which the way back does not use. */
 static void mark_changed(const rt_entry *e)
 {
     for (int i = 0; e->record.before && i < e->record.before->n; i++)
         for (int k = 0; k < e->record.before->piece[i].members; k++)
-            e->record.before->piece[i].field[k].current = true;
+            e->record.before->piece[i].field[k].live_on_tape = true;
     for (int i = 0; e->kernel && i < e->kernel->nparts; i++)
         if ((e->kernel->parts[i].what & TK_BEFORE_REPLAYED) != 0)
-            e->module->fields[e->kernel->parts[i].field].current = true;
+            e->module->fields[e->kernel->parts[i].field].live_on_tape = true;
 }
 
 tk_status tk_rt_saved_keep_final(tk_session *s)
@@ -113,7 +113,7 @@ tk_status tk_rt_saved_keep_final(tk_session *s)
     for (tk_module *m = s->modules; m; m = m->next)
         for (int p = 0; p <= (int)s->forward.open; p++)
             for (int i = 0; i < m->desc->nfields; i++)
-                if (m->fields[i].current && m->fields[i].plane[p ? RT_TANGENT : TK_DATA])
+                if (m->fields[i].live_on_tape && m->fields[i].plane[p ? RT_TANGENT : TK_DATA])
                     tk_rt_state_want(&m->fields[i], p ? RT_TANGENT : TK_DATA, NULL, 0);
     if (tk_rt_state_wanted(s) == 0)
         return TK_OK;
@@ -134,7 +134,7 @@ tk_status tk_rt_saved_check_call(tk_module *m, const tk_kernel *k)
         const tk_field *f = &m->fields[a->field];
         const bool kept = tk_rt_footprint_has(call, f, TK_STORES | TK_ACCUMULATES) &&
                           (!t->replaying || call->nlines < 0);
-        if ((a->what & TK_SAVED) != 0 && (t->replaying || f->current) && !kept)
+        if ((a->what & TK_SAVED) != 0 && (t->replaying || f->live_on_tape) && !kept)
             return tk_fail(m->session, TK_NO_DERIVATIVE,
                            "kernel '%s' overwrites the saved field '%s' inside the function '%s' of the host, whose "
                            "footprint does not say so",

@@ -120,7 +120,7 @@ tk_status tk_rt_watch_check(tk_module *m, const tk_kernel *k)
 /* Whether component k of a plane still is what an adjoint needs. */
 static tk_status compare(const tk_field *f, tk_plane plane, int64_t k)
 {
-    const rt_read *r = &f->needed[plane][k];
+    const rt_read *r = &f->read_marks[plane][k];
     if (!r->kernel || r->bits == bits_of(f, plane, k))
         return TK_OK;
     const tk_site *read = &f->module->desc->sites[r->site];
@@ -132,21 +132,21 @@ static tk_status compare(const tk_field *f, tk_plane plane, int64_t k)
 
 static void needs(tk_session *s, tk_field *f, tk_plane plane, int site, int64_t component)
 {
-    if (!f->needed[plane]) {
-        f->needed[plane] = tk_rt_alloc(s, tk_rt_scalars(f) * sizeof *f->needed[plane], true);
-        if (!f->needed[plane]) {
+    if (!f->read_marks[plane]) {
+        f->read_marks[plane] = tk_rt_alloc(s, tk_rt_scalars(f) * sizeof *f->read_marks[plane], true);
+        if (!f->read_marks[plane]) {
             tk_fail(s, TK_NO_MEMORY, "out of memory for watching field '%s'", f->desc->name);
             return;
         }
     }
     compare(f, plane, component); /* the host may have written between the two launches that read it */
-    f->needed[plane][component] = (rt_read){bits_of(f, plane, component), s->watch.kernel, site,
-                                            (uint32_t)s->tape.count};
+    f->read_marks[plane][component] = (rt_read){bits_of(f, plane, component), s->watch.kernel, site,
+                                                (uint32_t)s->tape.count};
 }
 
 static void overwrites(tk_session *s, const tk_field *f, const tk_site *w, int64_t component)
 {
-    rt_read *r = f->needed[w->plane] ? &f->needed[w->plane][component] : NULL;
+    rt_read *r = f->read_marks[w->plane] ? &f->read_marks[w->plane][component] : NULL;
     if ((f->desc->flags & TK_FIELD_SAVED) && w->plane == TK_DATA)
         tk_rt_watch_kept(f, TK_DATA, component);
     if (!r || !r->kernel || r->bits == bits_of(f, w->plane, component))
@@ -161,8 +161,8 @@ static void overwrites(tk_session *s, const tk_field *f, const tk_site *w, int64
 
 void tk_rt_watch_kept(const tk_field *f, tk_plane plane, int64_t component)
 {
-    if (f->needed[plane])
-        f->needed[plane][component].kernel = NULL;
+    if (f->read_marks[plane])
+        f->read_marks[plane][component].kernel = NULL;
 }
 
 /* Derivatives pass from launch to launch through what stays in memory between them; what the host makes of it there is
@@ -209,8 +209,8 @@ tk_status tk_rt_watch_compare(tk_session *s)
     for (tk_module *m = s->modules; m; m = m->next)
         for (int i = 0; i < m->desc->nfields; i++)
             for (int p = 0; p < 4; p++)
-                for (int64_t k = 0; st == TK_OK && m->fields[i].needed[p] && k < (int64_t)tk_rt_scalars(&m->fields[i]);
-                     k++)
+                for (int64_t k = 0;
+                     st == TK_OK && m->fields[i].read_marks[p] && k < (int64_t)tk_rt_scalars(&m->fields[i]); k++)
                     st = compare(&m->fields[i], (tk_plane)p, k);
     return st;
 }
@@ -218,8 +218,8 @@ tk_status tk_rt_watch_compare(tk_session *s)
 static void forget(tk_session *s, tk_field *f)
 {
     for (int p = 0; p < 4; p++) {
-        tk_rt_free(s, f->needed[p]);
-        f->needed[p] = NULL;
+        tk_rt_free(s, f->read_marks[p]);
+        f->read_marks[p] = NULL;
     }
     tk_rt_free(s, f->left);
     f->left = NULL;

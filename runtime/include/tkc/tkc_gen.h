@@ -204,12 +204,13 @@ struct tk_field {
     int64_t stride[TK_PLANE_COUNT][8];
 
     int64_t count;             /* elements */
-    bool current;              /* saved: an adjoint of the open tape reads the data as they are now */
+    bool live_on_tape;         /* saved: an adjoint of the open tape reads the data as they are now */
     bool bound;                /* memory belongs to the host */
     void *distinct;            /* declared distinct: the data of the last successful check, dense; NULL: unchecked */
     unsigned char *marks;      /* during a launch on a tape that marks needed data: by component; else NULL */
     struct rt_needs *needs[2]; /* open tape: which data, which duals adjoints need; NULL: none yet */
-    struct rt_read *needed[TK_PLANE_COUNT]; /* validated tape: needed reads, by component; NULL until there is one */
+    struct rt_read
+        *read_marks[TK_PLANE_COUNT]; /* validated tape: needed reads, by component; NULL until there is one */
     struct rt_left *left; /* validated tape: values that launches left or read, by component; NULL until there is one */
     struct rt_touch *touched[TK_PLANE_COUNT]; /* --debug: the accesses of a component; NULL until needed */
 

@@ -12,7 +12,7 @@ static void look_up_operands(scope *s, const ir_op *choice, const ir_region *r)
     for (const ir_op *op = r->first; op; op = op->next) {
         for (int i = 0; i < op->nargs; i++)
             if (!is_inside(choice, op->args[i]))
-                rev_lookup(s, op->args[i]);
+                rev_primal_value(s, op->args[i]);
         for (int k = 0; k < op->nregions; k++)
             look_up_operands(s, choice, op->regions[k]);
     }
@@ -25,7 +25,7 @@ typedef struct again {
 
 static ir_value *outside(const ir_value *v, void *ctx)
 {
-    return rev_lookup(((again *)ctx)->s, v);
+    return rev_primal_value(((again *)ctx)->s, v);
 }
 
 static bool load_again(ir_builder *b, const ir_op *op, void *ctx)
@@ -39,7 +39,7 @@ static bool load_again(ir_builder *b, const ir_op *op, void *ctx)
     for (int i = 0; i < 2; i++) {
         args[i] = ir_map_get(a->slice.map, op->args[i]);
         if (!args[i])
-            args[i] = rev_lookup(a->s, op->args[i]);
+            args[i] = rev_primal_value(a->s, op->args[i]);
     }
     ir_map_set(a->slice.map, op->res[0], rev_load_again(a->s, b, op, args[0], args[1]));
     return true;
@@ -48,7 +48,7 @@ static bool load_again(ir_builder *b, const ir_op *op, void *ctx)
 ir_value *rev_recompute_if(scope *s, const ir_value *v)
 {
     const ir_op *op = v->def;
-    rev_lookup(s, op->args[0]);
+    rev_primal_value(s, op->args[0]);
     for (int k = 0; k < 2; k++)
         look_up_operands(s, op, op->regions[k]);
     ir_map map = ir_map_create(s->rv->primal);

@@ -117,7 +117,7 @@ static ir_value *save_in_loop(scope *s, ir_value *w, const char *name)
         i_rev = ir_const_i(&pro, SC_I64, 0);
     } else {
         i_fwd = ir_op2(&tail, OP_SUB, s->fwd->params[0], s->fwd_op->args[0]);
-        i_rev = ir_op2(&pro, OP_SUB, s->index, rev_lookup(s->outer, s->primal_op->args[0]));
+        i_rev = ir_op2(&pro, OP_SUB, s->index, rev_primal_value(s->outer, s->primal_op->args[0]));
     }
     rev_stk_store(&tail, s->buf_fwd, i_fwd, w, s->layout, slot);
     ir_value *again = rev_stk_load(&pro, s->buf_rev, i_rev, s->layout, slot);

@@ -40,12 +40,12 @@ ir_value *rev_mapped(const ir_map *m, const ir_value *v);
 
 /* lookup.c */
 /* The primal value v as a value usable anywhere in s->rev. */
-ir_value *rev_lookup(scope *s, const ir_value *v);
+ir_value *rev_primal_value(scope *s, const ir_value *v);
 /* The local array as the primal task found it, for the task's adjoint: itself, or a copy made where the task stood. */
 ir_value *rev_array_at(scope *s, const ir_value *array, const ir_op *task);
 
 /* The element that a load in s, or around it, read of a local array, which the reverse sweep still has: array and i as
- * rev_lookup gives them. */
+ * rev_primal_value gives them. */
 ir_value *rev_load_again(scope *s, ir_builder *b, const ir_op *load, ir_value *array, ir_value *i);
 
 /* again.c */

@@ -84,7 +84,7 @@ void rev_if(scope *s, const ir_op *op)
 {
     if (!rev_has_work(s, op))
         return;
-    ir_value *cond = rev_lookup(s, op->args[0]);
+    ir_value *cond = rev_primal_value(s, op->args[0]);
     ir_builder b = rev_at_end(s, op);
     ir_op *rif = ir_insert(&b, OP_IF, 1, &cond, 0, NULL, 2);
     scope branch[2];
@@ -130,12 +130,12 @@ static bool order_is_free(const ir_module *m, ir_region *body)
 
 static void rev_loop_bounds(scope *s, const ir_op *op, ir_value **lo, ir_value **hi)
 {
-    *lo = ir_loop_attr(op)->bounded ? rev_lookup(s, op->args[0]) : NULL;
+    *lo = ir_loop_attr(op)->bounded ? rev_primal_value(s, op->args[0]) : NULL;
     if (!ir_loop_attr(op)->cond) {
-        *hi = rev_lookup(s, op->args[1]);
+        *hi = rev_primal_value(s, op->args[1]);
         return;
     }
-    ir_value *trips = rev_lookup(s, op->res[op->nres - 1]);
+    ir_value *trips = rev_primal_value(s, op->res[op->nres - 1]);
     ir_builder b = rev_at_end(s, op);
     if (!*lo)
         *lo = ir_const_i(&b, SC_I64, 0);

@@ -9,7 +9,7 @@ typedef struct again {
 
 static ir_value *outside(const ir_value *v, void *ctx)
 {
-    return rev_lookup(((again *)ctx)->f.home, v);
+    return rev_primal_value(((again *)ctx)->f.home, v);
 }
 
 static ir_value *value_of(again *a, const ir_value *v)
@@ -58,7 +58,7 @@ ir_value *rev_fill_again(scope *home, const ir_value *array)
     array_fill *fill = rv->filled[array->id].fill;
     again a = {.f = {.home = home, .array = array, .fill = fill}, .map = ir_map_create(rv->primal)};
     for (size_t i = 0; i < fill->noutside; i++) /* they stand in front of the loops */
-        rev_lookup(home, fill->outside[i]);
+        rev_primal_value(home, fill->outside[i]);
     a.array = rev_array_like(home, array, array->name, array->loc);
     a.array->exact = array->exact;
     ir_builder b = rev_prologue(home, array->loc);

@@ -14,7 +14,7 @@
 
 static ir_op *open(scope *s, const ir_op *op)
 {
-    ir_value *bounds[2] = {rev_lookup(s, op->args[0]), rev_lookup(s, op->args[1])};
+    ir_value *bounds[2] = {rev_primal_value(s, op->args[0]), rev_primal_value(s, op->args[1])};
     ir_builder b = rev_at_end(s, op);
     ir_op *loop = ir_insert(&b, OP_LOOP, 2, bounds, 0, NULL, 1);
     ir_loop_attr(loop)->bounded = true;

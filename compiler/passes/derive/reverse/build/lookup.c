@@ -18,7 +18,7 @@ ir_value *rev_array_at(scope *s, const ir_value *array, const ir_op *task)
                 return root->held.at[i].there;
     /* a kept one is memory of the saved-value stack, and the body wants an array */
     if (rev_owner_of(s, array)->kind == SCOPE_ROOT && rev_array_is_final(s, array, task))
-        return rev_lookup(s, array);
+        return rev_primal_value(s, array);
     const ir_op *local = array->def;
     const ir_op *place = ptrmap_get(&rv->fwd_ops, task);
     rev_root_of(s)->uses_stack = true;
@@ -124,7 +124,7 @@ static void decide_again(scope *s, ir_builder *b, const ir_op *decision, ir_valu
     ir_value **args = ARENA_ARRAY(s->rv->module->mem, ir_value *, decision->nargs);
     args[0] = v;
     for (int i = 1; i < decision->nargs; i++)
-        args[i] = rev_lookup(s, decision->args[i]);
+        args[i] = rev_primal_value(s, decision->args[i]);
     ir_copy_attr(ir_insert(b, OP_DECISION, decision->nargs, args, 0, NULL, 0), decision);
 }
 
@@ -136,7 +136,7 @@ static ir_value *recompute(scope *s, const ir_value *v)
     if (op->code == OP_LOCAL)
         return rev_fill_again(s, v);
     if (op->code == OP_LLOAD) {
-        ir_value *array = rev_lookup(s, op->args[0]), *i = rev_lookup(s, op->args[1]);
+        ir_value *array = rev_primal_value(s, op->args[0]), *i = rev_primal_value(s, op->args[1]);
         ir_builder at = rev_prologue(s, op->loc);
         at.origin = (ir_op *)op;
         return rev_load_again(s, &at, op, array, i);
@@ -144,7 +144,7 @@ static ir_value *recompute(scope *s, const ir_value *v)
     const int first = rev_first_operand(op), n = op->nargs - first;
     ir_value **args = ARENA_ARRAY(s->rv->module->mem, ir_value *, n + 1);
     for (int i = 0; i < n; i++)
-        args[i] = rev_lookup(s, op->args[first + i]);
+        args[i] = rev_primal_value(s, op->args[first + i]);
     ir_builder b = rev_prologue(s, op->loc);
     b.origin = (ir_op *)op;
     ir_op *c = ir_insert(&b, op->code == OP_ATOMIC ? OP_OLD : op->code, n, args, 1, &v->type, 0);
@@ -157,7 +157,7 @@ static ir_value *recompute(scope *s, const ir_value *v)
     return c->res[0];
 }
 
-ir_value *rev_lookup(scope *s, const ir_value *v)
+ir_value *rev_primal_value(scope *s, const ir_value *v)
 {
     scope *home = rev_owner_of(s, v);
     rev *rv = s->rv;

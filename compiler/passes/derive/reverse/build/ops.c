@@ -16,12 +16,12 @@ static void rev_pure(scope *s, const ir_op *op)
     rule_values at = {.part = OP_COUNT};
     for (int k = 0; k < op->nargs; k++)
         if (needs & 1u << k)
-            at.args[k] = rev_lookup(s, op->args[k]);
+            at.args[k] = rev_primal_value(s, op->args[k]);
     if (needs & RULE_RESULT)
-        at.result = rev_lookup(s, op->res[0]);
+        at.result = rev_primal_value(s, op->res[0]);
     if (beside) {
         at.part = beside->code;
-        at.part_of_a = rev_lookup(s, beside->res[0]);
+        at.part_of_a = rev_primal_value(s, beside->res[0]);
     }
     ir_value *chosen = rev_pull(s->rv, op, g);
     ir_builder b = rev_at_end(s, op);
@@ -40,7 +40,7 @@ static ir_value **subscripts(scope *s, const ir_op *op)
     const int n = ir_field_of(op)->ndim;
     ir_value **idx = ARENA_ARRAY(s->rv->module->mem, ir_value *, n + 1);
     for (int i = 0; i <= n; i++)
-        idx[i] = rev_lookup(s, op->args[i]);
+        idx[i] = rev_primal_value(s, op->args[i]);
     return idx;
 }
 
@@ -100,7 +100,7 @@ static void rev_atomic(scope *s, const ir_op *op)
         const ir_value *v = op->args[f->ndim + 1];
         ir_value **idx = subscripts(s, op), *where[IR_ATOMIC_NUMBERED];
         for (int i = 0; i < IR_ATOMIC_NUMBERED; i++)
-            where[i] = rev_lookup(s, op->args[f->ndim + 2 + i]);
+            where[i] = rev_primal_value(s, op->args[f->ndim + 2 + i]);
         ir_builder b = rev_at_end(s, op);
         ir_value *won = rev_won(&b, (ir_op *)op, idx, where);
         ir_op *choice = ir_if(&b, won, 1, &v->type);
@@ -130,7 +130,7 @@ static void rev_local_load(scope *s, const ir_op *op)
         return;
     bool shared;
     ir_value *shadow = rev_shadow(s, op->args[0], &shared);
-    ir_value *i = rev_lookup(s, op->args[1]);
+    ir_value *i = rev_primal_value(s, op->args[1]);
     ir_builder b = rev_at_end(s, op);
     if (shared)
         ir_laccum(&b, shadow, i, g);
@@ -145,7 +145,7 @@ static void rev_local_add(scope *s, const ir_op *store, const ir_value *v)
         return;
     bool shared;
     ir_value *shadow = rev_shadow(s, store->args[0], &shared);
-    ir_value *i = rev_lookup(s, store->args[1]);
+    ir_value *i = rev_primal_value(s, store->args[1]);
     ir_builder b = rev_at_end(s, store);
     ir_value *g = ir_lload(&b, shadow, i);
     rev_add(s, &b, v, store->args[2]->def->code == OP_SUB ? ir_op1(&b, OP_NEG, g) : g);
@@ -163,7 +163,7 @@ static void rev_local_store(scope *s, const ir_op *op)
     }
     bool shared; /* never: a task writes no array of the kernel */
     ir_value *shadow = rev_shadow(s, array, &shared);
-    ir_value *i = rev_lookup(s, op->args[1]);
+    ir_value *i = rev_primal_value(s, op->args[1]);
     ir_builder b = rev_at_end(s, op);
     ir_value *g = rev_varied(s->rv, v) ? ir_lload(&b, shadow, i) : NULL;
     ir_lstore(&b, shadow, i, ir_zero(&b, v->type));
@@ -219,7 +219,7 @@ static void rev_gradient(scope *s, const ir_op *op)
     ir_value **args = ARENA_ARRAY(s->rv->module->mem, ir_value *, op->nargs + op->nres + 2);
     int n = 0;
     for (int i = 0; i < op->nargs; i++)
-        args[n++] = rev_lookup(s, op->args[i]);
+        args[n++] = rev_primal_value(s, op->args[i]);
     ir_builder b = rev_at_end(s, op);
     for (int i = 0; i < op->nres; i++) {
         ir_value *u = rev_adj(s, op->res[i]);
@@ -249,7 +249,7 @@ static void rev_call(scope *s, const ir_op *op)
     ir_value **args = ARENA_ARRAY(s->rv->module->mem, ir_value *, op->nargs + op->nres + 1);
     int n = 0;
     for (int i = 0; i < op->nargs; i++)
-        args[n++] = rev_lookup(s, op->args[i]);
+        args[n++] = rev_primal_value(s, op->args[i]);
     ir_builder b = rev_at_end(s, op);
     for (int i = 0; i < op->nres; i++) {
         if (!scalar_is_float(op->res[i]->type))

@@ -69,7 +69,7 @@ void rev_undo_write(scope *s, const ir_op *write)
     ir_value *old = rev_save(s, rv->old[write->pos], ir_field_of(write)->name);
     ir_value **idx = ARENA_ARRAY(rv->module->mem, ir_value *, n + 1);
     for (int i = 0; i <= n; i++)
-        idx[i] = rev_lookup(s, write->args[i]);
+        idx[i] = rev_primal_value(s, write->args[i]);
     ir_builder b = {.func = rv->out, .region = s->rev, .loc = write->loc};
     ir_store(&b, ir_field_of(write), IR_DATA, idx, idx[n], old);
 }
@@ -91,7 +91,7 @@ static ir_value *value_at(place *p, const ir_value *v)
     if (here)
         return here;
     if (ir_is_visible(v, p->task->region)) {
-        here = p->s ? rev_lookup(p->s, v) : rev_mapped(&p->rv->fwd, v);
+        here = p->s ? rev_primal_value(p->s, v) : rev_mapped(&p->rv->fwd, v);
         ir_map_set(&p->map, v, here);
         return here;
     }

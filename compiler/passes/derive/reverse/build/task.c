@@ -121,7 +121,7 @@ static void capture_op(ir_op *op, void *ctx)
             continue;
         ir_value *clone = ir_map_get(&rv->fwd, v), *there = clone;
         if (v->type != SC_PTR)
-            there = rev_lookup(c->s, v);
+            there = rev_primal_value(c->s, v);
         else if (!rev_stores_into(c->task, v)) /* else it holds what the trip found: checkpoint.c */
             there = rev_array_at(c->s, v, c->task);
         if (there == clone)
@@ -193,7 +193,7 @@ static ir_op *open_task(scope *s, const ir_op *op)
     const int nd = ir_task_attr(op)->ndim;
     ir_value **bounds = ARENA_ARRAY(s->rv->module->mem, ir_value *, 2 * nd);
     for (int i = 0; i < 2 * nd; i++)
-        bounds[i] = rev_lookup(s, op->args[i]);
+        bounds[i] = rev_primal_value(s, op->args[i]);
     ir_builder b = rev_at_end(s, op);
     ir_op *task = ir_insert(&b, OP_TASK, 2 * nd, bounds, 0, NULL, 1);
     ir_task_attr(task)->ndim = nd;

@@ -102,7 +102,7 @@ void rev_winner(scope *s, const ir_op *op)
         return;
     rev_replacement r;
     rev_find_replacement(op, &r);
-    ir_value *winner = remember_winner(s, op, &r), *end = rev_lookup(s, op->args[1]);
+    ir_value *winner = remember_winner(s, op, &r), *end = rev_primal_value(s, op->args[1]);
     ir_builder b = rev_at_end(s, op);
     ir_value *found = ir_op2(&b, OP_LT, winner, end);
     ir_op *branch = ir_insert(&b, OP_IF, 1, &found, 0, NULL, 2);
