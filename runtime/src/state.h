@@ -29,8 +29,8 @@ struct rt_state {
     rt_piece piece[];
 };
 
-/* Names a piece of the state that is taken next. box: valid until then. A whole field joins the piece before it if it
- * continues that in the same structs, and `what` is the same. */
+/* Names a piece of the state that is taken next. box: valid until then. A whole field joins a piece beside it in the
+ * same structs if `what` is the same. */
 void tk_rt_state_want(tk_field *f, tk_plane plane, const int64_t *box, unsigned what);
 /* How many pieces are named; a piece without memory counts. */
 int tk_rt_state_wanted(const tk_session *s);
