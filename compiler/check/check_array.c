@@ -356,7 +356,8 @@ static void bind_extent(checker *c, const fn *f, const ast_param *p, int k, int 
         return;
     }
     tx_expr *first = named_extent(c, f->sym, e->name, given, f->sym->nparams, &from);
-    if (from != k || names_lookup(c, e->name)) {
+    const sym *local = names_entry(c, e->name)->local;
+    if (from != k || (local && local->owner == c->fn)) {
         assert_extent(c, is, first, arena_printf(c->mem, "extent %d of '%s' is not '%s'", d, p->name, e->name),
                       p->span);
         return;

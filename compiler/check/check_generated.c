@@ -28,9 +28,10 @@ void names_check_item(checker *c, const ast_item *it)
             "it makes names with 'tk_' in front, which belong to the runtime");
     if (it->is_extern && is_c_type(it->name))
         ERR(c, it->name_span, DIAG_UNFIT_NAME, it->name, "a type of C");
-    /* kernels may be called `step`: nothing calls them by that name but the host */
-    if (it->kind == AST_ITEM_FUNC && is_builtin(c, it->name))
+    if (it->is_extern && is_builtin(c, it->name)) /* generated C may call the function of the C library */
         ERR(c, it->name_span, DIAG_BUILTIN_NAME, it->name);
+    else
+        names_warn_hidden(c, it->name, it->name_span, NULL);
 }
 
 void names_check_member(checker *c, const ast_param *p)

@@ -137,7 +137,8 @@ struct sym {
     tx_local *local;  /* of a struct, or an array of structs: of no use but for its type and name */
     tx_local **parts; /* its leaves; NULL: it is none */
     fn *owner;
-    sym *hidden; /* what the name meant before in an outer function */
+    const struct scope *scope; /* in which it is declared */
+    sym *hidden;               /* what the name meant before, in an outer block or function */
     sym *scope_next;
     bool int_literal;        /* its type came from an integer literal */
     lossy lost;              /* of a `let`, or a parameter without type, made of literals */
@@ -289,8 +290,10 @@ sym *names_lookup(checker *c, const char *name);
 sym *names_use(checker *c, const char *name, src_span at);
 void scope_push(checker *c, scope *s);
 void scope_pop(checker *c);
-/* Declares a local of the current function; reports hiding and duplicates. Never NULL. */
+/* Declares a local of the current function; reports a second one in the same block. Never NULL. */
 sym *scope_declare(checker *c, sym_kind kind, const char *name, src_span at);
+/* -Wshadow: the declaration of `name` hides `hidden`, or a built-in function. */
+void names_warn_hidden(checker *c, const char *name, src_span at, const sym *hidden);
 tx_local *local_new(checker *c, const char *name, const ty *type, src_loc loc);
 const char *check_names_unique(checker *c, const char *base, bool numbered);
 /* Reports a name that C, or in_header the interface, cannot have. */

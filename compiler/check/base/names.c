@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check/base/checker.h"
+#include "check/base/builtins.h"
 #include "util/ptrmap.h"
 
 /* ---- the table ---- */
@@ -177,23 +177,36 @@ void scope_pop(checker *c)
     c->fn->scope = c->fn->scope->outer;
 }
 
+void names_warn_hidden(checker *c, const char *name, src_span at, const sym *hidden)
+{
+    if (!c->opt->shadow || in_prelude(c))
+        return;
+    if (hidden && !hidden->prelude) {
+        diag(c->d, at, DIAG_SHADOWS, name, sym_describe(hidden));
+        NOTE(c, hidden->span, "'%s' is declared here", name);
+    } else if (is_builtin(c, name)) {
+        diag(c->d, at, DIAG_SHADOWS, name, "a built-in function");
+    }
+}
+
 sym *scope_declare(checker *c, sym_kind kind, const char *name, src_span at)
 {
     name_entry *e = names_entry(c, name);
-    sym *before = e->local && e->local->owner == c->fn ? e->local : NULL;
-    if (before && before->kind == SYM_BAD)
-        before = NULL;
-    /* a kernel is rarely called by its name, and `step` is what time loops count */
-    if (!before && e->global && e->global->kind != SYM_KERNEL && !in_prelude(c))
-        before = e->global;
-    if (before) {
-        ERR(c, at, DIAG_HIDES, name, sym_describe(before));
-        NOTE(c, before->span, "'%s' is declared here", name);
-    } else {
-        names_check_fit(c, name, at, c->fn->in_header);
+    sym *before = e->local && e->local->owner == c->fn && e->local->kind != SYM_BAD ? e->local : NULL;
+    if (before && before->scope == c->fn->scope) {
+        ERR(c, at, DIAG_REDEFINED, name);
+        NOTE(c, before->span, "it is declared here already");
+    } else if (names_check_fit(c, name, at, c->fn->in_header)) {
+        names_warn_hidden(c, name, at, before ? before : e->global);
     }
     sym *s = ARENA_NEW(c->mem, sym);
-    *s = (sym){.kind = kind, .name = name, .span = at, .owner = c->fn, .hidden = e->local, .task = c->fn->task};
+    *s = (sym){.kind = kind,
+               .name = name,
+               .span = at,
+               .owner = c->fn,
+               .scope = c->fn->scope,
+               .hidden = e->local,
+               .task = c->fn->task};
     s->scope_next = c->fn->scope->locals;
     c->fn->scope->locals = s;
     e->local = s;

@@ -211,6 +211,7 @@ typedef struct check_options {
     scalar real;                /* SC_F32 or SC_F64 */
     const char *const *defines; /* NAME=VALUE */
     int ndefines;
+    bool shadow;     /* -Wshadow */
     bool no_runtime; /* --no-runtime: export funcs and what they call, nothing else */
 } check_options;
 
