@@ -10,7 +10,7 @@
 /* A name that means nothing else is one of the extents. */
 static bool names_extent(checker *c, const ast_expr *e)
 {
-    const sym *s = e->kind == AST_EXPR_NAME ? names_lookup(c, e->name) : NULL;
+    const sym *s = e->kind == AST_EXPR_NAME ? names_lookup(c, e->name, e->span) : NULL;
     return e->kind == AST_EXPR_NAME && (!s || (s->kind != SYM_CONST && s->kind != SYM_PARAM));
 }
 
@@ -384,7 +384,7 @@ static tx_expr *zero_of(checker *c, const ty *t, src_span at)
 /* What an `out` parameter holds at first. The loop is a parallel one of a kernel. */
 static void clear_array(checker *c, const ast_param *p)
 {
-    sym *s = names_lookup(c, p->name);
+    sym *s = names_lookup(c, p->name, p->span);
     const bool field = s->kind == SYM_FIELD;
     place q = {.kind = field ? PLACE_FIELD : PLACE_LOCAL,
                .sym = s,
