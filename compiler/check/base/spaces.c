@@ -20,6 +20,7 @@ struct source_file {
     plain_import *imports; /* without a name */
     ptrmap named;          /* "lib" and "lib.f" of what it imports as lib */
     int seen;              /* the last search that came here */
+    source_file *next;     /* where it goes on */
 };
 
 /* ---- files ---- */
@@ -38,6 +39,35 @@ static name_space *new_space(checker *c, const char *prefix)
     return s;
 }
 
+/* Marks the file and those that it imports without a name, directly or not. */
+static void mark_seen(checker *c, source_file *f)
+{
+    const int search = ++c->search;
+    f->seen = search;
+    f->next = NULL;
+    for (source_file *todo = f; todo;) {
+        const plain_import *p = todo->imports;
+        todo = todo->next;
+        for (; p; p = p->next) {
+            source_file *to = &c->files[p->file];
+            if (to->seen == search)
+                continue;
+            to->seen = search;
+            to->next = todo;
+            todo = to;
+        }
+    }
+}
+
+/* The file, and those that it shows, are of the space if they are of none yet. */
+static void enter_space(checker *c, source_file *f, name_space *s)
+{
+    mark_seen(c, f);
+    for (size_t k = 0; k < c->nfiles; k++)
+        if (c->files[k].seen == c->search && !c->files[k].space)
+            c->files[k].space = s;
+}
+
 void spaces_begin(checker *c, const ast_module *m)
 {
     c->root = m->file;
@@ -47,19 +77,20 @@ void spaces_begin(checker *c, const ast_module *m)
         c->nfiles = last < c->nfiles ? c->nfiles : last + 1;
     }
     c->files = ARENA_ARRAY(c->mem, source_file, c->nfiles);
-    c->files[c->root].space = new_space(c, "");
     for (const ast_item *it = m->items; it; it = it->next) {
-        if (it->kind != AST_ITEM_IMPORT)
+        if (it->kind != AST_ITEM_IMPORT || it->as)
             continue;
-        source_file *from = file_at(c, it->span), *to = &c->files[it->file];
-        if (!to->space)
-            to->space = it->as ? new_space(c, arena_printf(c->mem, "%s%s_", from->space->prefix, it->as)) : from->space;
-        if (it->as)
-            continue;
+        source_file *from = &c->files[it->span.begin.file];
         plain_import *p = ARENA_NEW(c->mem, plain_import);
         *p = (plain_import){it->file, from->imports};
         from->imports = p;
     }
+    enter_space(c, &c->files[c->root], new_space(c, ""));
+    for (const ast_item *it = m->items; it; it = it->next)
+        if (it->as && !c->files[it->file].space) {
+            const char *prefix = file_at(c, it->span)->space->prefix;
+            enter_space(c, &c->files[it->file], new_space(c, arena_printf(c->mem, "%s%s_", prefix, it->as)));
+        }
 }
 
 void spaces_end(checker *c)
@@ -70,21 +101,10 @@ void spaces_end(checker *c)
         ptrmap_free(&c->files[k].named);
 }
 
-/* Marks the file and those that it imports without a name, directly or not. */
-static void mark_seen(checker *c, source_file *f)
-{
-    if (f->seen == c->search)
-        return;
-    f->seen = c->search;
-    for (const plain_import *p = f->imports; p; p = p->next)
-        mark_seen(c, &c->files[p->file]);
-}
-
 bool names_sees(checker *c, src_span at, const sym *s)
 {
     if (s->span.begin.file == at.begin.file)
         return true;
-    c->search++;
     mark_seen(c, file_at(c, at));
     return file_at(c, s->span)->seen == c->search;
 }
@@ -150,7 +170,6 @@ void names_warn_hidden(checker *c, const char *name, src_span at, const sym *hid
 /* What the file shows to others is there in this space as well. */
 static void add_again(checker *c, name_space *to, const ast_item *it)
 {
-    c->search++;
     mark_seen(c, &c->files[it->file]);
     for (sym *s = c->items; s; s = s->next) {
         const sym *before = file_at(c, s->span)->seen == c->search ? ptrmap_get(&to->items, s->name) : s;
@@ -177,7 +196,6 @@ static void add_named(checker *c, source_file *from, const ast_item *it)
     ptrmap_set(&from->named, it->as, lib);
     names_entry(c, it->as);
     log_use(c, lib, it->as_span);
-    c->search++;
     mark_seen(c, &c->files[it->file]);
     for (sym *s = c->items; s; s = s->next) {
         if (file_at(c, s->span)->seen != c->search)
