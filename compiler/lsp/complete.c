@@ -257,7 +257,8 @@ static void add_items(json_t *list, const unit *u, uint16_t file, bool types)
 {
     const strbuf *of = NULL;
     text_index ix = {0};
-    bool *shown = ARENA_ARRAY(u->mem, bool, UINT16_MAX + 1);
+    bool *shown = xmalloc(UINT16_MAX + 1);
+    memset(shown, 0, UINT16_MAX + 1);
     shown[file] = true;
     for (bool more = true; more;) {
         more = false;
@@ -281,6 +282,7 @@ static void add_items(json_t *list, const unit *u, uint16_t file, bool types)
         add(list, it->name, kind_of(it), sb_str(&head), it->doc);
         sb_free(&head);
     }
+    free(shown);
     text_index_free(&ix);
 }
 
