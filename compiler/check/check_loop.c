@@ -302,7 +302,7 @@ static bool unroll(checker *c, const ast_stmt *s, const int64_t at[], int n, boo
 /* A param in the bounds, which the host chooses. */
 static void hint_static_param(checker *c, const ast_expr *e)
 {
-    const sym *s = e->kind == AST_EXPR_NAME ? names_lookup(c, e->name) : NULL;
+    const sym *s = e->kind == AST_EXPR_NAME ? names_lookup(c, e->name, e->span) : NULL;
     if (s && s->kind == SYM_PARAM)
         NOTE(c, e->span, "'%s' is a param, chosen at run time: make it a const (tkc -D %s=... sets it), or write 'for'",
              s->name, s->name);
