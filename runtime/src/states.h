@@ -3,8 +3,8 @@
  *
  * A state is one block: pieces, their boxes, their values. A caller names the pieces one by one (tk_rt_state_want), and
  * then takes all of them (tk_rt_state_take). */
-#ifndef RT_STATE_H
-#define RT_STATE_H
+#ifndef RT_STATES_H
+#define RT_STATES_H
 
 #include "rt.h"
 

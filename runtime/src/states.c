@@ -1,5 +1,5 @@
 /* Data of fields, taken, exchanged and put back. */
-#include "state.h"
+#include "states.h"
 
 #include "box.h"
 
