@@ -81,7 +81,7 @@ typedef enum ast_expr_kind {
                           type, args */
     AST_EXPR_INDEX,    /* a[args] */
     AST_EXPR_MEMBER,   /* a.name */
-    AST_EXPR_LIST      /* [args]; nested lists make matrices; is_bounds: (lo, hi), only as an argument of ndrange */
+    AST_EXPR_LIST      /* [args]; nested lists make matrices; is_bounds: (lo, hi, step), of ndrange only */
 } ast_expr_kind;
 
 struct ast_expr {

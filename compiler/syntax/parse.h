@@ -174,7 +174,7 @@ ast_expr *expr_typecall(parse *p, src_span at, src_span paren, ast_type *type, e
 ast_expr *expr_index(parse *p, src_span at, src_span bracket, ast_expr *a, expr_list args);
 ast_expr *expr_member(parse *p, src_span at, src_span name_at, ast_expr *a, const char *name);
 ast_expr *expr_literal_list(parse *p, src_span at, expr_list items);
-/* (lo, hi): what a call of ndrange may have as arguments, and no other. */
+/* (lo, hi) or (lo, hi, step): what a call of ndrange may have as arguments, and no other. */
 ast_expr *expr_bounds(parse *p, src_span at, expr_list items);
 /* The same expression, its span including the parentheses. */
 ast_expr *expr_paren(ast_expr *e, src_span at);

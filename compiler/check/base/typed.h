@@ -125,6 +125,7 @@ struct tx_stmt {
     ir_reduce red;
     tx_local **indices;
     tx_expr **lo, **hi;
+    int64_t *steps; /* NULL: all 1 */
     int ndim;
     bool parallel, independent; /* its iterations never meet, says the program */
     const char *text;
