@@ -67,7 +67,7 @@ static const char *component_name(const words *w, const char *name, ir_shape_kin
 typedef struct trail {
     const words *w;
     flow flow;
-    const touched *from; /* loads; NULL: parameters are marked already */
+    const touched *from; /* loads; NULL: a parameter */
     strbuf ends;         /* "i32() in line 7" */
     bool goes_on;        /* into memory, or to a result */
 } trail;
@@ -128,22 +128,20 @@ static void follow(ir_op *op, void *ctx)
     }
 }
 
-/* One function; its marks lie in t->flow, or follow from t->from. */
-static void follow_all(trail *t, const ir_func *f)
+/* In one function, after those of its values were marked that are looked for. */
+static void follow_in(trail *t, const ir_func *f, const ir_sigparam *p, const bool *which)
 {
+    t->flow = flow_create(f);
+    t->flow.load_active = never;
+    t->flow.store_active = never;
+    t->flow.callee = nothing;
     if (t->from)
         ir_walk(f->body, begin, t);
+    for (int c = 0; p && c < p->rows * p->cols; c++)
+        t->flow.varied[f->body->params[p->first + c]->id] = which[c];
     flow_vary(&t->flow);
     ir_walk(f->body, follow, t);
-}
-
-static trail trail_create(const words *w, const ir_func *f, const touched *from)
-{
-    trail t = {.w = w, .flow = flow_create(f), .from = from};
-    t.flow.load_active = never;
-    t.flow.store_active = never;
-    t.flow.callee = nothing;
-    return t;
+    flow_free(&t->flow);
 }
 
 /* names: of what is read and has no gradient. */
@@ -165,7 +163,7 @@ static void tell(words *w, const ir_func *k, const strbuf *names, const trail *t
 
 void explain_steering(words *w, const ir_func *k, const ir_field *f)
 {
-    if (!scalar_is_float(f->elem) || !f->grad || (f->array && !f->in))
+    if (!scalar_is_float(f->elem) || !f->grad || (f->array && !f->in) || k->ad.grad == k->ad.custom_grad)
         return;
     bool *read = components(w, k, f, IR_DATA, true);
     const bool *has = components(w, k->ad.grad, f, ir_adjoint_of(IR_DATA), false);
@@ -184,10 +182,14 @@ void explain_steering(words *w, const ir_func *k, const ir_field *f)
     }
     if (names.len) {
         const touched from = {f, IR_DATA, true, read};
-        trail t = trail_create(w, k, &from);
-        follow_all(&t, k);
+        trail t = {.w = w, .from = &from};
+        ptrmap reached = {0};
+        ir_reach(&reached, (ir_func *)k);
+        for (size_t i = 0; i < w->m->funcs.len; i++)
+            if (ptrmap_get(&reached, w->m->funcs.at[i]))
+                follow_in(&t, w->m->funcs.at[i], NULL, NULL);
         tell(w, k, &names, &t, false);
-        flow_free(&t.flow);
+        ptrmap_free(&reached);
         sb_free(&t.ends);
     }
     sb_free(&names);
@@ -207,29 +209,28 @@ void explain_steering_argument(words *w, const ir_func *k, const ir_sigparam *p,
     }
     const ir_op *y = ir_yield_of(k->ad.grad->body);
     uint32_t *uses = ir_count_uses(k);
-    trail t = trail_create(w, k, NULL);
     strbuf names = {0};
     const int n = p->rows * p->cols;
+    bool *decides = ARENA_ARRAY(w->m->mem, bool, n + 1);
     int zero = 0;
     for (int c = 0; c < n && y->nargs >= all; c++) {
         const ir_value *v = y->args[y->nargs - all + first + c];
         const bool is = ir_is_const(v) && ir_float(v) == 0.0;
         zero += is;
-        if (!is || !uses[k->body->params[p->first + c]->id])
-            continue;
-        t.flow.varied[k->body->params[p->first + c]->id] = true;
-        add_name(&names, component_name(w, name, p->shape, p->rows, p->cols, c));
+        decides[c] = is && uses[k->body->params[p->first + c]->id];
+        if (decides[c])
+            add_name(&names, component_name(w, name, p->shape, p->rows, p->cols, c));
     }
     if (names.len && zero == n) {
         sb_clear(&names);
         add_name(&names, name);
     }
     if (names.len) {
-        follow_all(&t, k);
+        trail t = {.w = w};
+        follow_in(&t, k, p, decides);
         tell(w, k, &names, &t, true);
+        sb_free(&t.ends);
     }
     sb_free(&names);
-    sb_free(&t.ends);
-    flow_free(&t.flow);
     free(uses);
 }
