@@ -128,7 +128,7 @@ def markdown(all_rows):
     out += [f"| [{r['name']}](#{r['name']}) | {r['by'] or 'state: forces'} | {r['loss']} | {r['ms']} | {r['mb']} | {r['tk']} | {r['c']} |" for r in all_rows]
     out += ["", "## Beside Taichi and JAX", "", BESIDE, "", *beside()]
     for r in all_rows:
-        out += ["", f"## {r['name']}", "", r["text"], "", f"`sh samples/demo.sh {r['name']}` ([more](../samples/{r['name']}/README.md))"]
+        out += ["", f"## {r['name']}", "", f"{r['text']} ([more](../samples/{r['name']}/README.md))"]
         if (GALLERY / f"{r['name']}.png").exists():
             out += ["", f"![{r['title']}](gallery/{r['name']}.png)"]
     return "\n".join(out) + "\n"

@@ -18,7 +18,7 @@ static unsigned touch_of(words *w, const ir_func *f, const ir_field *field, ir_p
 static const char *parameter_word(const words *w, const ir_sigparam *p)
 {
     if (p->array)
-        return arena_printf(w->m->mem, "%s (array of the host: %s)", p->array->name,
+        return arena_printf(w->m->mem, "%s (%s array)", p->array->name,
                             !p->array->in   ? "out"
                             : p->array->out ? "inout"
                                             : "in");
@@ -39,8 +39,8 @@ void explain_touched(words *w, const ir_func *k)
         const char *what;
     } ways[] = {{OP_READS | WRITES, OP_READS, "Reads"},
                 {OP_READS | WRITES, OP_ADDS, "Adds to"},
-                {OP_READS | WRITES, OP_STORES, "Stores"},
-                {OP_READS | WRITES, OP_STORES | OP_ADDS, "Stores and adds to"}};
+                {OP_READS | WRITES, OP_STORES, "Writes"},
+                {OP_READS | WRITES, OP_STORES | OP_ADDS, "Writes and adds to"}};
     strbuf b = {0};
     add_parameters(w, &b, k->sig, k->nsig);
     if (b.len)
@@ -64,7 +64,7 @@ void explain_touched(words *w, const ir_func *k)
     sb_clear(&b);
     add_parameters(w, &b, k->outs, k->nouts);
     if (b.len)
-        say(w, "  ", "Gives %s.", joined(w, &b));
+        say(w, "  ", "Returns %s.", joined(w, &b));
     sb_free(&b);
 }
 
@@ -83,26 +83,20 @@ static bool gives_gradient(words *w, const ir_func *k, const ir_field *f)
 static void explain_field(words *w, const ir_func *k, const ir_field *f)
 {
     const unsigned t = touch_of(w, k, f, IR_DATA);
-    const func_notes *n = notes_of(w, k);
+    if (t && gets_gradient(w, k, f))
+        explain_steering(w, k, f);
     if (!t || gets_gradient(w, k, f) || ((t & WRITES) && gives_gradient(w, k, f)))
         return;
     if (!scalar_is_float(f->elem))
         say(w, "  - ", "%s is not active: integers have no derivative.", f->name);
     else if (f->scratch)
-        say(w, "  - ", "%s is scratch: it lives in this launch alone, and its derivative with it.", f->name);
+        say(w, "  - ", "%s is scratch: it and its derivative exist only during the launch.", f->name);
     else if (!f->grad)
         say(w, "  - ", "%s is not active: it is not marked needs_grad, and counts as constant.", f->name);
     else if (t & WRITES)
-        say(w, "  - ", "%s is written, but nothing active reaches it here.", f->name);
+        say(w, "  - ", "%s gets no active value here.", f->name);
     else
-        say(w, "  - ",
-            "%s is read, but no derivative comes back to it: %s, or what comes of it reaches nothing that has a "
-            "gradient.",
-            f->name,
-            has_note(n, NOTE_STOP)
-                ? arena_printf(w->m->mem, "it stands behind stop_grad (%s), it steers (subscripts, conditions)",
-                               lines_of(w, n, NOTE_STOP))
-                : "it steers (subscripts, conditions)");
+        explain_steering(w, k, f);
 }
 
 static void explain_parameters(words *w, const ir_func *k)
@@ -110,6 +104,8 @@ static void explain_parameters(words *w, const ir_func *k)
     for (int i = 0; i < k->nsig; i++) {
         const ir_sigparam *p = &k->sig[i];
         const char *name = p->structure ? arena_printf(w->m->mem, "%s.%s", p->name, p->path) : p->name;
+        if (p->array && k->pure && k->ad.grad)
+            explain_steering(w, k, p->array);
         if (p->array)
             continue;
         if (!scalar_is_float(p->elem))
@@ -117,7 +113,9 @@ static void explain_parameters(words *w, const ir_func *k)
         else if (!p->grad && !k->pure)
             say(w, "  - ", "the argument %s is not active: it is not marked needs_grad, and counts as constant.", name);
         else if (!k->pure)
-            say(w, "  - ", "the argument %s is active: the adjoint gives its gradient.", name);
+            say(w, "  - ", "the argument %s is active: the adjoint returns its gradient.", name);
+        if (p->grad || k->pure)
+            explain_steering_argument(w, k, p, name);
     }
 }
 
@@ -133,10 +131,9 @@ static void explain_active(words *w, const ir_func *k)
     }
     const bool made = k->ad.grad && k->ad.grad != k->ad.custom_grad && !k->ad.no_grad;
     if (made && in.len)
-        say(w, "  - ", "the gradients of %s become gradients of %s.", out.len ? joined(w, &out) : "its results",
-            joined(w, &in));
+        say(w, "  - ", "gradients flow from %s to %s.", out.len ? joined(w, &out) : "its results", joined(w, &in));
     else if (made && out.len)
-        say(w, "  - ", "no gradient comes of those of %s: nothing active was stored.", joined(w, &out));
+        say(w, "  - ", "gradients of %s end here: no active value is written.", joined(w, &out));
     sb_free(&in);
     sb_free(&out);
     for (size_t i = 0; i < w->m->fields.len && made; i++)
@@ -148,57 +145,59 @@ static void explain_active(words *w, const ir_func *k)
 
 /* ---- which derivatives there are ---- */
 
-static void explain_rule(words *w, const ir_func *rule, const char *what, const char *how)
+static void explain_rule(words *w, const ir_func *rule, const char *what)
 {
-    say(w, "  ", "%s: the program's own, %s (%s). tkc does not look whether that is right; tk_gradcheck does.%s", what,
-        rule->name, line_of(w, rule->loc), how);
+    say(w, "  ", "%s: %s (%s), written by the program. tkc does not check it; tk_gradcheck does.", what, rule->name,
+        line_of(w, rule->loc));
 }
 
 static void explain_reverse(words *w, const ir_func *k)
 {
     const char *p = w->m->name;
     if (k->ad.grad && k->ad.grad == k->ad.custom_grad)
-        explain_rule(w, k->ad.custom_grad, "Gradient", "");
+        explain_rule(w, k->ad.custom_grad, "Gradient");
     else if (k->ad.no_grad)
-        say(w, "  ", "Gradient: none. The kernel is no_grad: its derivative counts as zero, by intent.%s",
-            k->ad.grad ? " What it overwrites loses its gradient on the way back." : "");
+        say(w, "  ", "Gradient: zero, because the kernel is no_grad.%s",
+            k->ad.grad ? " Data that it overwrites loses its gradient." : "");
     else if (k->ad.grad)
-        say(w, "  ", "Gradient: on a tape a launch is recorded, and %s_%s runs when the tape ends.", p,
-            k->ad.grad->name);
+        say(w, "  ", "Gradient: a tape records each launch and runs %s_%s when it ends.", p, k->ad.grad->name);
     else
-        say(w, "  ", "Gradient: none, since %s.", why_no_grad(k));
+        say(w, "  ", "Gradient: none, because %s.", why_no_grad(k));
     explain_active(w, k);
 }
 
 static void explain_forward(words *w, const ir_func *k)
 {
     if (k->ad.jvp && k->ad.jvp == k->ad.custom_jvp)
-        explain_rule(w, k->ad.custom_jvp, "Forward mode", "");
+        explain_rule(w, k->ad.custom_jvp, "Forward mode");
     else if (k->ad.jvp == k)
-        say(w, "  ", "Forward mode: no dual changes here, so that in a forward scope it runs as it is.");
+        say(w, "  ", "Forward mode: no dual changes here, so a forward scope runs the kernel itself.");
     else if (k->ad.jvp)
-        say(w, "  ", "Forward mode: in a forward scope %s_%s runs instead, which computes values and tangents.",
+        say(w, "  ", "Forward mode: a forward scope runs %s_%s instead, which computes values and tangents.",
             w->m->name, k->ad.jvp->name);
     else if (!k->ad.no_grad)
-        say(w, "  ", "Forward mode: none, since %s.", why_no_jvp(k));
+        say(w, "  ", "Forward mode: none, because %s.", why_no_jvp(k));
     if (k->ad.hvp)
         say(w, "  ",
-            "Second order: a tape inside of a forward scope runs %s_%s on the way back, for products with the "
-            "Hessian.",
+            "Second order: a tape inside a forward scope runs %s_%s when it ends, for products with the Hessian.",
             w->m->name, k->ad.hvp->name);
 }
 
 static void explain_export(words *w, const ir_func *k)
 {
-    say(w, "  ", "A function of its arguments: the host calls it without a module object, and it keeps nothing.");
+    say(w, "  ", "The host calls it without a module object, and it keeps nothing between calls.");
     if (k->ad.grad)
         say(w, "  ",
-            "Gradient: %s_%s_grad gives, for a gradient of each result, the gradients of all float arguments%s.",
-            w->m->name, k->name, k->ad.grad == k->ad.custom_grad ? "; the program wrote its rule" : "");
+            "Gradient: %s_%s_grad takes the gradients of the results and returns the gradients of all float "
+            "arguments.%s",
+            w->m->name, k->name,
+            k->ad.grad == k->ad.custom_grad ? " The program wrote its rule."
+                                            : " Each call computes the function again.");
     else
-        say(w, "  ", "Gradient: none, since %s.", why_no_grad(k));
+        say(w, "  ", "Gradient: none, because %s.", why_no_grad(k));
     if (k->ad.jvp)
-        say(w, "  ", "Forward mode: %s_%s_jvp takes a tangent for each float argument and gives those of the results.",
+        say(w, "  ",
+            "Forward mode: %s_%s_jvp takes a tangent of each float argument and returns the tangents of the results.",
             w->m->name, k->name);
     if (k->ad.hvp)
         say(w, "  ", "Second order: %s_%s_hvp is the derivative of the gradient along tangents.", w->m->name, k->name);
@@ -212,14 +211,13 @@ static void explain_statements(words *w, const ir_func *k)
         note_kind kind;
         const char *text;
     } said[] = {
-        {NOTE_BRANCH, "branches: derivatives take the same side as the launch; the condition has none."},
-        {NOTE_WHILE, "a loop that ends by a condition: derivatives run as many trips as the launch did."},
+        {NOTE_BRANCH, "branches: derivatives take the branch of the launch. Conditions have no derivative."},
+        {NOTE_WHILE, "a loop with a condition: derivatives run as many trips as the launch."},
         {NOTE_STOP, "stop_grad: no derivative passes."},
-        {NOTE_ATOMIC, "atomics: which iteration comes first is not known beforehand; the launch records what its "
-                      "derivatives need of that."},
-        {NOTE_RANDOM, "random numbers: constants to derivatives, which draw the same ones again."},
-        {NOTE_ASSERT, "assertions: a launch that breaks one fails; derivatives do not ask again."},
-        {NOTE_PRINT, "prints: the launch alone does."},
+        {NOTE_ATOMIC, "atomics: the order of iterations varies, so the launch records it for its derivatives."},
+        {NOTE_RANDOM, "random numbers: they are constants, and derivatives draw the same numbers again."},
+        {NOTE_ASSERT, "assertions: a failed assertion fails the launch. Derivatives do not repeat it."},
+        {NOTE_PRINT, "prints: only the launch prints."},
     };
     const func_notes *n = notes_of(w, k);
     for (size_t i = 0; i < sizeof said / sizeof *said; i++)
@@ -230,11 +228,11 @@ static void explain_statements(words *w, const ir_func *k)
     for (size_t i = 0; n && i < n->at.len; i++) {
         const note *x = &n->at.at[i];
         if (x->kind == NOTE_KERNEL)
-            say(w, "  - ", "%s: launches the kernel %s as a part of this one.", line_of(w, x->loc), x->name);
+            say(w, "  - ", "%s: runs the kernel %s as a part of this kernel.", line_of(w, x->loc), x->name);
         else if (x->kind == NOTE_ADJOINT)
             say(w, "  - ", "%s: runs the adjoint of %s as a part of this kernel.", line_of(w, x->loc), x->name);
         else if (x->kind == NOTE_CALL)
-            say(w, "  - ", "%s: calls %s, and derivatives pass through it.", line_of(w, x->loc), x->name);
+            say(w, "  - ", "%s: calls %s; derivatives pass through it.", line_of(w, x->loc), x->name);
         else if (x->kind == NOTE_HOST)
             say(w, "  - ", "%s: calls %s, a C function of the host.", line_of(w, x->loc), x->name);
     }
@@ -243,8 +241,7 @@ static void explain_statements(words *w, const ir_func *k)
 void explain_derivatives(words *w, const ir_func *k)
 {
     if (k->ad.custom_of)
-        say(w, "  ", "The derivative of %s, by hand: it runs where that one would, and has none itself.",
-            k->ad.custom_of->name);
+        say(w, "  ", "The derivative of %s, written by hand. It has no derivative itself.", k->ad.custom_of->name);
     else if (k->pure)
         explain_export(w, k);
     else {
@@ -252,4 +249,5 @@ void explain_derivatives(words *w, const ir_func *k)
         explain_forward(w, k);
     }
     explain_statements(w, k);
+    explain_repeats(w, k);
 }

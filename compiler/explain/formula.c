@@ -1,45 +1,50 @@
-/* Numbers that follow from params, arguments and extents, as text and with the params' defaults. */
+/* Numbers that follow from params, arguments and extents: sums of products, as text and with the params' defaults. */
 #include "explain/words.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-#include "codegen/cexpr.h"
 #include "ir/ops.h"
+
+/* ---- sums of products ---- */
+
+/* A factor with a name: of a param, an argument, or of a function of formulas. */
+typedef struct factor {
+    const char *text;
+    bool size; /* not below 0 */
+} factor;
+
+typedef struct summand {
+    int64_t times;
+    const factor *of; /* by their texts, in order */
+    int n;
+} summand;
+
+enum { MOST_SUMMANDS = 64 };
 
 static formula unknown(void)
 {
-    return (formula){.prec = 0};
+    return (formula){0};
 }
 
 formula formula_number(int64_t x)
 {
-    return (formula){.prec = x < 0 ? PREC_UNARY : PREC_PRIMARY, .valued = true, .value = x};
+    return (formula){.known = true, .valued = true, .value = x, .constant = x};
 }
 
-static formula made(const char *text, int prec, bool valued, int64_t value)
+bool formula_is_number(formula f)
 {
-    return (formula){.text = text, .prec = prec, .valued = valued, .value = value};
+    return f.known && f.n == 0;
 }
 
-/* A number needs no text. */
-static bool is_number(formula f)
+/* A text that is one factor. */
+static formula named(const words *w, const char *text, bool size, bool valued, int64_t value)
 {
-    return f.valued && !f.text;
-}
-
-static bool is_unknown(formula f)
-{
-    return !f.valued && !f.text;
-}
-
-static const char *text_of(const words *w, formula f)
-{
-    return f.text ? f.text : arena_printf(w->m->mem, "%lld", (long long)f.value);
-}
-
-static const char *operand(const words *w, formula f, int prec)
-{
-    return cexpr_operand(w->m->mem, (cexpr){text_of(w, f), f.prec}, prec);
+    factor *of = ARENA_NEW(w->m->mem, factor);
+    *of = (factor){text, size};
+    summand *s = ARENA_NEW(w->m->mem, summand);
+    *s = (summand){1, of, 1};
+    return (formula){.known = true, .valued = valued, .value = value, .sum = s, .n = 1};
 }
 
 static bool compute(char operation, int64_t a, int64_t b, int64_t *out)
@@ -49,53 +54,248 @@ static bool compute(char operation, int64_t a, int64_t b, int64_t *out)
                               : !__builtin_mul_overflow(a, b, out);
 }
 
-/* a plus or minus a number, which joins the number that is there. */
-static formula shifted(const words *w, formula a, int64_t by)
+static bool same_factors(const summand *a, const summand *b)
 {
-    formula r = {.prec = PREC_ADD, .valued = a.valued && compute('+', a.value, by, &r.value)};
-    r.base = a.base ? a.base : operand(w, a, PREC_ADD);
-    if (by == INT64_MIN || !compute('+', a.offset, by, &r.offset))
-        return unknown();
-    r.text = arena_printf(w->m->mem, r.offset < 0 ? "%s - %lld" : "%s + %lld", r.base,
-                          (long long)(r.offset < 0 ? -r.offset : r.offset));
-    if (r.offset == 0) {
-        r.text = r.base;
-        r.prec = strchr(r.base, ' ') ? PREC_ADD : PREC_PRIMARY;
+    if (a->n != b->n)
+        return false;
+    for (int i = 0; i < a->n; i++)
+        if (strcmp(a->of[i].text, b->of[i].text) != 0)
+            return false;
+    return true;
+}
+
+/* Adds `by` times the summands of b to those of `sum`, which has room. False: too large a number. */
+static bool add_summands(summand *sum, int *n, formula b, int64_t by)
+{
+    for (int i = 0; i < b.n; i++) {
+        int64_t times;
+        int k = 0;
+        while (k < *n && !same_factors(&sum[k], &b.sum[i]))
+            k++;
+        if (!compute('*', b.sum[i].times, by, &times) || (k < *n && !compute('+', sum[k].times, times, &sum[k].times)))
+            return false;
+        if (k == *n) {
+            sum[(*n)++] = b.sum[i];
+            sum[k].times = times;
+        } else if (sum[k].times == 0) {
+            memmove(&sum[k], &sum[k + 1], (size_t)(--*n - k) * sizeof *sum);
+        }
     }
-    return r;
+    return true;
+}
+
+static formula add(const words *w, formula a, formula b, int64_t by)
+{
+    formula r = {.known = a.known && b.known};
+    int64_t constant, value;
+    if (!r.known || a.n + b.n > MOST_SUMMANDS || !compute('*', b.constant, by, &constant) ||
+        !compute('+', a.constant, constant, &r.constant))
+        return unknown();
+    r.valued = a.valued && b.valued && compute('*', b.value, by, &value) && compute('+', a.value, value, &r.value);
+    summand *sum = ARENA_ARRAY(w->m->mem, summand, a.n + b.n + 1);
+    return add_summands(sum, &r.n, a, 1) && add_summands(sum, &r.n, b, by) ? (r.sum = sum, r) : unknown();
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(((const factor *)a)->text, ((const factor *)b)->text);
+}
+
+/* A sum in parentheses is a factor. */
+static formula product_of(const words *w, formula f)
+{
+    if (f.n == 1 && f.constant == 0)
+        return f;
+    return named(w, arena_printf(w->m->mem, "(%s)", formula_text(w, f)), formula_is_size(f), f.valued, f.value);
+}
+
+static formula multiply(const words *w, formula a, formula b)
+{
+    if (!a.known || !b.known)
+        return unknown();
+    if (formula_is_number(a) || formula_is_number(b))
+        return formula_is_number(b) ? add(w, formula_number(0), a, b.constant)
+                                    : add(w, formula_number(0), b, a.constant);
+    a = product_of(w, a);
+    b = product_of(w, b);
+    summand *s = ARENA_NEW(w->m->mem, summand);
+    factor *of = ARENA_ARRAY(w->m->mem, factor, a.sum->n + b.sum->n);
+    memcpy(of, a.sum->of, (size_t)a.sum->n * sizeof *of);
+    memcpy(of + a.sum->n, b.sum->of, (size_t)b.sum->n * sizeof *of);
+    *s = (summand){.of = of, .n = a.sum->n + b.sum->n};
+    qsort(of, (size_t)s->n, sizeof *of, by_text);
+    formula r = {.known = compute('*', a.sum->times, b.sum->times, &s->times), .sum = s, .n = 1};
+    r.valued = a.valued && b.valued && compute('*', a.value, b.value, &r.value);
+    return r.known ? r : unknown();
 }
 
 formula formula_join(const words *w, char operation, formula a, formula b)
 {
-    if (is_unknown(a) || is_unknown(b))
-        return unknown();
-    formula r = {.prec = operation == '*' ? PREC_MUL : PREC_ADD};
-    r.valued = a.valued && b.valued && compute(operation, a.value, b.value, &r.value);
-    if (is_number(a) && is_number(b) && r.valued)
-        return formula_number(r.value);
-    if (is_number(b) && b.value == (operation == '*'))
-        return a;
-    if (operation != '-' && is_number(a) && a.value == (operation == '*'))
-        return b;
-    if (operation != '*' && is_number(b) && b.value != INT64_MIN)
-        return shifted(w, a, operation == '-' ? -b.value : b.value);
-    if (operation == '*' && is_number(b)) { /* "4 * N" */
-        const formula c = a;
+    return operation == '*' ? multiply(w, a, b) : add(w, a, b, operation == '-' ? -1 : 1);
+}
+
+bool formula_is_size(formula f)
+{
+    bool is = f.known && f.constant >= 0;
+    for (int i = 0; i < f.n; i++) {
+        is = is && f.sum[i].times > 0;
+        for (int k = 0; k < f.sum[i].n; k++)
+            is = is && f.sum[i].of[k].size;
+    }
+    return is;
+}
+
+/* ---- text ---- */
+
+/* "8 n * steps", "2 n^2", without the sign. */
+static void add_product(strbuf *b, const summand *s)
+{
+    if (s->times != 1 && s->times != -1)
+        sb_printf(b, "%llu ", (unsigned long long)llabs(s->times));
+    for (int i = 0, same = 1; i < s->n; i += same) {
+        for (same = 1; i + same < s->n && !strcmp(s->of[i].text, s->of[i + same].text);)
+            same++;
+        sb_printf(b, "%s%s", i > 0 ? " * " : "", s->of[i].text);
+        if (same > 1)
+            sb_printf(b, "^%d", same);
+    }
+}
+
+static void add_sign(strbuf *b, bool minus)
+{
+    if (b->len)
+        sb_add(b, minus ? " - " : " + ");
+    else if (minus)
+        sb_add(b, "-");
+}
+
+/* "2 n - 1": what is added comes first. */
+const char *formula_text(const words *w, formula f)
+{
+    strbuf b = {0};
+    for (int minus = 0; minus < 2; minus++) {
+        for (int i = 0; i < f.n; i++)
+            if ((f.sum[i].times < 0) == minus) {
+                add_sign(&b, minus);
+                add_product(&b, &f.sum[i]);
+            }
+        if ((f.constant < 0) == minus && (f.constant != 0 || (f.n == 0 && !minus))) {
+            add_sign(&b, minus);
+            sb_printf(&b, "%llu", minus ? 0 - (unsigned long long)f.constant : (unsigned long long)f.constant);
+        }
+    }
+    const char *text = arena_printf(w->m->mem, "%s", sb_str(&b));
+    sb_free(&b);
+    return text;
+}
+
+/* ---- minima, maxima, quotients ---- */
+
+/* Saved values have bounds at which their number of bytes would not fit 64 bits: no machine has that much memory. */
+static bool is_beyond_memory(formula f)
+{
+    return formula_is_number(f) && f.constant >= INT64_C(1) << 48;
+}
+
+/* Bounds of products that may leave i32 have such numbers: as a text they say nothing. */
+static bool has_large_numbers(formula f)
+{
+    bool has = llabs(f.constant) > INT32_MAX;
+    for (int i = 0; i < f.n; i++)
+        has = has || llabs(f.sum[i].times) > INT32_MAX;
+    return has;
+}
+
+static int64_t common_divisor(int64_t a, int64_t b)
+{
+    while (b) {
+        const int64_t c = a % b;
         a = b;
         b = c;
     }
-    if (operation == '*' && is_number(a)) {
-        if (b.rest && compute('*', a.value, b.factor, &r.factor)) { /* "4 * (6 * N)" */
-            a = formula_number(r.factor);
-            b = made(b.rest, b.rest_prec, false, 0);
-        }
-        r.rest = b.text;
-        r.rest_prec = b.prec;
-        r.factor = a.value;
+    return llabs(a);
+}
+
+/* What divides all numbers of f, and `with`. */
+static int64_t common_factor(formula f, int64_t with)
+{
+    int64_t common = common_divisor(with, f.constant);
+    for (int i = 0; i < f.n; i++)
+        common = common_divisor(common, f.sum[i].times);
+    return common;
+}
+
+/* by: a common factor. */
+static formula divided(const words *w, formula f, int64_t by)
+{
+    summand *sum = ARENA_ARRAY(w->m->mem, summand, f.n + 1);
+    for (int i = 0; i < f.n; i++) {
+        sum[i] = f.sum[i];
+        sum[i].times /= by;
     }
-    r.text = arena_printf(w->m->mem, "%s %c %s", operand(w, a, r.prec), operation,
-                          operand(w, b, r.prec + (operation != '+' && operation != '*')));
-    return r;
+    f.sum = sum;
+    f.constant /= by;
+    f.value /= by;
+    return f;
+}
+
+static formula extremum(const words *w, const ir_op *op, formula a, formula b)
+{
+    const bool least = op->code == OP_MIN;
+    const formula apart = add(w, a, b, -1);
+    if (!a.known || !b.known)
+        return unknown();
+    if (least && (is_beyond_memory(a) || is_beyond_memory(b)))
+        return is_beyond_memory(a) ? b : a;
+    if (has_large_numbers(a) || has_large_numbers(b))
+        return unknown();
+    if (formula_is_number(apart))
+        return (apart.constant <= 0) == least ? a : b;
+    if (!least && formula_is_number(b) && b.constant <= 0 && formula_is_size(a))
+        return a;
+    const int64_t common = least || !formula_is_number(b) || b.constant != 0 ? 1 : common_factor(a, 0);
+    if (common > 1) /* "2 max(n - 1, 0)" */
+        return multiply(w, formula_number(common), extremum(w, op, divided(w, a, common), b));
+    const bool size = least ? formula_is_size(a) && formula_is_size(b) : formula_is_size(a) || formula_is_size(b);
+    return named(w,
+                 arena_printf(w->m->mem, "%s(%s, %s)", least ? "min" : "max", formula_text(w, a), formula_text(w, b)),
+                 size, a.valued && b.valued, (a.value < b.value) == least ? a.value : b.value);
+}
+
+/* "ceil(n / 2)" for (4 * n + 7) / 8. */
+static formula quotient(const words *w, formula a, formula b)
+{
+    if (!a.known || !b.known || (formula_is_number(b) && b.constant <= 0))
+        return unknown();
+    if (formula_is_number(a) && formula_is_number(b))
+        return formula_number(a.constant / b.constant);
+    const bool valued = a.valued && b.valued && b.value > 0;
+    const int64_t value = valued ? a.value / b.value : 0;
+    formula over = a;
+    int64_t by = formula_is_number(b) ? b.constant : 0;
+    bool up = false;
+    if (by) {
+        const formula lower = add(w, a, formula_number(by - 1), -1);
+        const int64_t common_up = lower.known ? common_factor(lower, by) : 1;
+        up = common_up > 1 || (by > 1 && a.constant == by - 1);
+        const int64_t common = up ? common_up : common_factor(a, by);
+        over = divided(w, up ? lower : a, common);
+        by /= common;
+    }
+    if (by == 1)
+        return over;
+    const formula under = by ? formula_number(by) : b;
+    const char *const dividend = formula_text(w, over.n + (over.constant != 0) > 1 ? product_of(w, over) : over),
+                      *const divisor = formula_text(w, under.n ? product_of(w, under) : under);
+    return named(w, arena_printf(w->m->mem, "%s(%s / %s)", up ? "ceil" : "floor", dividend, divisor),
+                 formula_is_size(a), valued, value);
+}
+
+/* ---- of values ---- */
+
+static formula of_arg(const words *w, const ir_op *op, int k)
+{
+    return scalar_is_int(op->args[k]->type) ? formula_of(w, op->args[k]) : unknown();
 }
 
 static formula of_op(const words *w, const ir_op *op)
@@ -105,17 +305,18 @@ static formula of_op(const words *w, const ir_op *op)
         return scalar_is_float(op->res[0]->type) ? unknown() : formula_number(ir_const_attr(op)->i);
     case OP_MPARAM: {
         const ir_mparam *p = ir_mparam_attr(op)->param;
-        return made(p->name, PREC_PRIMARY, scalar_is_int(p->type), p->idefault);
+        return named(w, p->name, true, scalar_is_int(p->type), p->idefault);
     }
     case OP_SHAPE: {
         const ir_field *f = ir_shape_attr(op)->field;
         if (!f->array)
             return formula_of(w, ir_yield_of(w->m->extents->body)->args[f->extent0 + (int)ir_shape_attr(op)->dim]);
-        return made(arena_printf(w->m->mem, "%s.shape[%d]", f->name, (int)ir_shape_attr(op)->dim), PREC_PRIMARY, false,
-                    0);
+        return named(w, arena_printf(w->m->mem, "%s.shape[%d]", f->name, (int)ir_shape_attr(op)->dim), true, false, 0);
     }
     case OP_CAST:
-        return scalar_is_int(op->args[0]->type) ? formula_of(w, op->args[0]) : unknown();
+        return of_arg(w, op, 0);
+    case OP_NEG:
+        return add(w, formula_number(0), of_arg(w, op, 0), -1);
     case OP_ADD:
     case OP_SUB:
     case OP_MUL:
@@ -123,24 +324,12 @@ static formula of_op(const words *w, const ir_op *op)
                             op->code == OP_ADD   ? '+'
                             : op->code == OP_SUB ? '-'
                                                  : '*',
-                            formula_of(w, op->args[0]), formula_of(w, op->args[1]));
+                            of_arg(w, op, 0), of_arg(w, op, 1));
     case OP_MIN:
     case OP_MAX:
-    case OP_DIV: {
-        const formula a = formula_of(w, op->args[0]), b = formula_of(w, op->args[1]);
-        if (is_unknown(a) || is_unknown(b) || scalar_is_float(op->res[0]->type))
-            return unknown();
-        const bool less = a.value < b.value;
-        if (op->code == OP_DIV)
-            /* in parentheses as an operand: it rounds */
-            return made(arena_printf(w->m->mem, "%s / %s", operand(w, a, PREC_MUL), operand(w, b, PREC_MUL + 1)),
-                        PREC_ADD, a.valued && b.valued && b.value > 0, b.value > 0 ? a.value / b.value : 0);
-        if (is_number(b) && b.value == 0 && op->code == OP_MAX && a.text &&
-            !strchr(a.text, ' ')) /* a size by its name */
-            return made(text_of(w, a), a.prec, a.valued, less ? 0 : a.value);
-        return made(arena_printf(w->m->mem, "%s(%s, %s)", op_name(op->code), text_of(w, a), text_of(w, b)),
-                    PREC_PRIMARY, a.valued && b.valued, (op->code == OP_MIN) == less ? a.value : b.value);
-    }
+        return extremum(w, op, of_arg(w, op, 0), of_arg(w, op, 1));
+    case OP_DIV:
+        return quotient(w, of_arg(w, op, 0), of_arg(w, op, 1));
     default:
         return unknown();
     }
@@ -161,20 +350,20 @@ formula formula_of(const words *w, const ir_value *v)
         return of_op(w, v->def);
     if (v->region->parent || !scalar_is_int(v->type) || !parameter_name(w, v))
         return unknown(); /* the index of a loop */
-    return made(parameter_name(w, v), PREC_PRIMARY, false, 0);
+    return named(w, parameter_name(w, v), true, false, 0);
 }
 
 static formula extent_of_array(const words *w, const ir_field *f, int d)
 {
     const ir_extent *x = &f->dims[d];
     if (x->mparam)
-        return made(x->mparam->name, PREC_PRIMARY, true, x->mparam->idefault);
+        return named(w, x->mparam->name, true, true, x->mparam->idefault);
     if (x->param < 0)
         return formula_number(x->count);
     for (size_t k = 0; k < w->m->funcs.len; k++)
         for (int i = 0; i < w->m->funcs.at[k]->nsig; i++)
             if (w->m->funcs.at[k]->sig[i].array == f)
-                return made(w->m->funcs.at[k]->sig[x->param].name, PREC_PRIMARY, false, 0);
+                return named(w, w->m->funcs.at[k]->sig[x->param].name, true, false, 0);
     return unknown();
 }
 
@@ -207,10 +396,9 @@ formula layout_bytes(const ir_layout *l)
 
 const char *bytes_text(const words *w, formula f)
 {
-    if (is_unknown(f))
+    if (!f.known)
         return "as many bytes as its extents make";
-    if (is_number(f))
-        return arena_printf(w->m->mem, "%lld bytes", (long long)f.value);
-    return f.valued ? arena_printf(w->m->mem, "%s bytes (%lld with the defaults)", f.text, (long long)f.value)
-                    : arena_printf(w->m->mem, "%s bytes", f.text);
+    const char *const text = arena_printf(w->m->mem, "%s %s", formula_text(w, f),
+                                          f.n == 0 && f.constant == 1 ? "byte" : "bytes");
+    return f.n && f.valued ? arena_printf(w->m->mem, "%s (%lld with the defaults)", text, (long long)f.value) : text;
 }

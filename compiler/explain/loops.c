@@ -43,28 +43,28 @@ static const char *vectors_text(const looper *x, const ir_op *task)
     inside in = {0};
     ir_walk(task->regions[0], collect_inner_loop, &in);
     if (t->lanes)
-        return arena_printf(x->w->m->mem, "%d iterations run side by side as the lanes of vectors", t->lanes);
+        return arena_printf(x->w->m->mem, "%d iterations run side by side in the lanes of vectors.", t->lanes);
     if (t->no_lanes)
-        return arena_printf(x->w->m->mem, "within a thread iterations run one after the other: %s",
+        return arena_printf(x->w->m->mem, "Iterations of a thread run one after the other: %s.",
                             ir_no_lanes_text(t->no_lanes));
     if (in.simd)
-        return "iterations along the innermost index are vectorised";
+        return "Iterations along the innermost index are vectorised.";
     if (in.inner)
-        return "within a thread iterations run one after the other";
-    return "within a thread iterations run one after the other, and the C compiler decides about vectors";
+        return "Iterations of a thread run one after the other.";
+    return "Iterations of a thread run one after the other; the C compiler decides about vectors.";
 }
 
 static const char *threads_text(const looper *x, const ir_op *task)
 {
     const ir_attr_task *t = ir_task_attr(task);
     if (x->w->m->debug)
-        return "one thread, as --debug looks at each access";
+        return "One thread, because --debug checks each access.";
     if (t->ordered)
-        return "one thread, in order: what it adds up decides, and the adjoint has to find the same bits";
+        return "One thread, in order: its sums decide, so the adjoint must find the same bits.";
     if (t->unit_dims)
-        return arena_printf(x->w->m->mem, "threads share it out, and one thread runs the innermost %s as a whole",
+        return arena_printf(x->w->m->mem, "Threads share the iterations; one thread runs the innermost %s as a whole.",
                             t->unit_dims == 1 ? "index" : "indices");
-    return "threads share its iterations out";
+    return "Threads share the iterations.";
 }
 
 /* "i, j"; the rows pass made two parameters of the last index. */
@@ -92,10 +92,7 @@ static const char *iterations_text(const looper *x, const ir_op *task)
         n = formula_join(
             x->w, '*', n,
             formula_join(x->w, '-', formula_of(x->w, task->args[2 * d + 1]), formula_of(x->w, task->args[2 * d])));
-    if (!n.text && !n.valued)
-        return "";
-    return n.text ? arena_printf(x->w->m->mem, ", %s iterations", n.text)
-                  : arena_printf(x->w->m->mem, ", %lld iterations", (long long)n.value);
+    return n.known ? arena_printf(x->w->m->mem, ", %s iterations", formula_text(x->w, n)) : "";
 }
 
 static void explain_task(looper *x, const ir_op *task)
@@ -105,13 +102,13 @@ static void explain_task(looper *x, const ir_op *task)
     x->last = task->loc;
     const bool primal = !x->f->ad.primal;
     const bool backwards = x->f->kind == IR_KERNEL_GRAD || x->f->kind == IR_KERNEL_HVP;
-    say(x->w, "  - ", "%s: parallel loop%s%s%s. %c%s; %s.", line_of(x->w, task->loc), indices_text(x, task),
-        primal ? iterations_text(x, task) : "", backwards ? ", on the way back" : "",
-        threads_text(x, task)[0] - 'a' + 'A', threads_text(x, task) + 1, vectors_text(x, task));
+    say(x->w, "  - ", "%s: parallel loop%s%s%s. %s %s", line_of(x->w, task->loc), indices_text(x, task),
+        primal ? iterations_text(x, task) : "", backwards ? ", reverse sweep" : "", threads_text(x, task),
+        vectors_text(x, task));
     if (ir_task_attr(task)->nreductions && !x->reduces)
         say(x->w, "    - ",
-            "what all iterations combine (sums, minima, maxima) is kept for each chunk of the loop, and "
-            "the chunks' in their order: the same bits on any number of threads.");
+            "sums, minima and maxima over all iterations: one for each chunk of the loop, combined in the order of the "
+            "chunks. The bits are the same on any number of threads.");
 }
 
 /* ---- writes ---- */
@@ -173,12 +170,12 @@ static void explain_serial(words *w, const ir_func *f)
     for (size_t i = 0; n && i < n->at.len; i++) {
         const note *x = &n->at.at[i];
         if (x->kind == NOTE_LOOP)
-            say(w, "  - ", "%s: a serial loop: one trip after the other, on the launching thread.", line_of(w, x->loc));
+            say(w, "  - ", "%s: a serial loop. Its trips run in order, on the launching thread.", line_of(w, x->loc));
         else if (x->kind == NOTE_INNER)
-            say(w, "  - ", "%s: an inner loop: each iteration of the parallel loop runs its trips in order.",
+            say(w, "  - ", "%s: an inner loop. Each iteration of the parallel loop runs its trips in order.",
                 line_of(w, x->loc));
         else if (x->kind == NOTE_WHILE)
-            say(w, "  - ", "%s: a loop that ends by a condition: its trips run in order.", line_of(w, x->loc));
+            say(w, "  - ", "%s: a loop with a condition. Its trips run in order.", line_of(w, x->loc));
     }
 }
 
@@ -196,8 +193,7 @@ void explain_loops(words *w, const ir_func *f)
     for (size_t i = 0; f->launch.distinct && i < w->m->nfields; i++)
         if (f->launch.distinct[i])
             say(w, "  - ",
-                "it relies on %s, which is distinct: a launch looks first, and fails if two elements are the same "
-                "number.",
+                "it relies on distinct elements of %s. A launch checks them first, and fails if two are equal.",
                 w->m->fields.at[i]->name);
     sb_free(&x.targets);
     w->out = out;

@@ -14,36 +14,6 @@ static const char *type_text(const words *w, const ir_field *f)
                                       : elem;
 }
 
-/* Bytes of all planes, one summand for each number of elements. */
-typedef struct total {
-    VEC(formula) elements;
-    VEC(int64_t) bytes;
-} total;
-
-static void add_planes(total *t, formula elements, int64_t bytes)
-{
-    for (size_t i = 0; i < t->elements.len; i++) {
-        const formula *e = &t->elements.at[i];
-        if (e->text && elements.text ? !strcmp(e->text, elements.text)
-                                     : !e->text && !elements.text && e->valued == elements.valued) {
-            t->bytes.at[i] += bytes * (e->text || !e->valued ? 1 : elements.value);
-            return;
-        }
-    }
-    vec_push(&t->bytes, elements.text || !elements.valued ? bytes : bytes * elements.value);
-    vec_push(&t->elements, elements.text || !elements.valued ? elements : formula_number(1));
-}
-
-static formula sum_up(const words *w, total *t)
-{
-    formula sum = formula_number(0);
-    for (size_t i = 0; i < t->elements.len; i++)
-        sum = formula_join(w, '+', sum, formula_join(w, '*', formula_number(t->bytes.at[i]), t->elements.at[i]));
-    vec_free(&t->elements);
-    vec_free(&t->bytes);
-    return sum;
-}
-
 static bool has_second_order(const ir_module *m)
 {
     for (size_t i = 0; i < m->funcs.len; i++)
@@ -52,27 +22,38 @@ static bool has_second_order(const ir_module *m)
     return false;
 }
 
+static const char *planes_text(const words *w, const ir_field *f, bool second)
+{
+    strbuf b = {0};
+    const char *const names[] = {f->grad ? "gradient" : NULL, f->dual ? "dual" : NULL,
+                                 second ? "dual of the gradient" : NULL};
+    for (int i = 0; i < 3; i++)
+        if (names[i])
+            add_name(&b, names[i]);
+    const char *text = b.len ? arena_printf(w->m->mem, " Its %s take%s as much.", joined(w, &b),
+                                            strchr(sb_str(&b), ',') ? "" : "s")
+                             : "";
+    sb_free(&b);
+    return text;
+}
+
 void explain_fields(words *w)
 {
-    total all = {0};
+    formula all = formula_number(0);
     for (size_t i = 0; i < w->m->nfields; i++) {
         const ir_field *f = w->m->fields.at[i];
-        const formula n = field_elements(w, f);
+        const formula n = field_elements(w, f), bytes = field_bytes(w, f);
         const bool second = f->grad && has_second_order(w->m);
-        add_planes(&all, n, (int64_t)(1 + f->grad + f->dual + second) * ir_field_ncomp(f) * scalar_bytes(f->elem));
-        say(w, "  ", "%s: %s%s, %s%s%s%s%s%s%s.", f->name, type_text(w, f),
-            f->ndim == 0 ? ""
-            : n.text     ? arena_printf(w->m->mem, ", %s of them", n.text)
-                         : arena_printf(w->m->mem, ", %lld of them", (long long)n.value),
-            bytes_text(w, field_bytes(w, f)), f->grad ? ", as many for its gradient" : "",
-            f->dual ? ", for its dual" : "", second ? ", for its gradient's dual" : "",
-            f->saved ? "; saved: launches may overwrite what adjoints need" : "",
-            f->scratch ? "; scratch: zero when a launch begins" : "",
-            f->distinct ? "; distinct: no two elements are the same number" : "");
+        all = formula_join(w, '+', all, formula_join(w, '*', formula_number(1 + f->grad + f->dual + second), bytes));
+        say(w, "  ", "%s: %s%s, %s.%s%s%s%s", f->name, type_text(w, f),
+            f->ndim && n.known ? arena_printf(w->m->mem, ", %s elements", formula_text(w, n)) : "",
+            bytes_text(w, bytes), planes_text(w, f, second),
+            f->saved ? " It is saved: launches may overwrite values that adjoints need." : "",
+            f->scratch ? " It is scratch: zero at the start of each launch." : "",
+            f->distinct ? " It is distinct: its elements differ from each other." : "");
     }
     if (w->m->nfields)
-        say(w, "  ", "All together %s, but for what is lazy, or bound to memory of the host.",
-            bytes_text(w, sum_up(w, &all)));
+        say(w, "  ", "All fields together: %s, less if planes are lazy or in memory of the host.", bytes_text(w, all));
 }
 
 /* ---- what the adjoint needs, and what a tape keeps ---- */
@@ -95,13 +76,14 @@ static unsigned adjoint_reads(words *w, const ir_func *k, const ir_field *f)
     return facts_of(&w->facts, k->ad.grad)->planes[ir_storage_of(f, IR_DATA)] & OP_READS;
 }
 
-/* What is asked of the values of a field in between. */
+/* What the values of a field have to be when the tape ends. */
 static const char *const keeping[] = {
-    "scratch, which the adjoint computes again",
-    "as the launch found them; the field is saved, so the tape brings them back",
-    "which must still be in the host's array when the tape ends",
-    ("which must be the same when the tape ends: a launch that would change them is refused, or they are kept with the "
-     "tape where only the launch can tell. What the host writes in between no tape sees"),
+    "They are scratch: the adjoint computes them again.",
+    "The field is saved, so the tape restores the values that the launch found.",
+    "They must still be in the host's array when the tape ends.",
+    ("They must be the same when the tape ends. A launch that surely changes them is an error. Before a launch that "
+     "may "
+     "change them, the tape keeps a copy. A tape does not detect writes of the host."),
 };
 
 static int keeping_of(const ir_field *f)
@@ -127,7 +109,7 @@ static bool explain_values(words *w, const ir_func *k)
             sb_free(&n.lines);
         }
         if (names.len)
-            say(w, "  - ", "the values of %s, %s.", joined(w, &names), keeping[way]);
+            say(w, "  - ", "the values of %s. %s", joined(w, &names), keeping[way]);
         any |= names.len > 0;
         sb_free(&names);
     }
@@ -148,7 +130,7 @@ static void find_record(ir_op *op, void *ctx)
     const formula bytes = formula_join(r->w, '*', l ? layout_bytes(l) : formula_number(8),
                                        formula_of(r->w, op->args[1]));
     say(r->w, "  - ", "%s: %s, %s.", line_of(r->w, op->loc),
-        l && l->winners ? "who set the minimum or maximum" : "what the atomics gave", bytes_text(r->w, bytes));
+        l && l->winners ? "the winners of minima and maxima" : "the old values of atomics", bytes_text(r->w, bytes));
     r->any = true;
 }
 
@@ -162,16 +144,16 @@ static void explain_tape(words *w, const ir_func *k)
         const ir_field *f = w->m->fields.at[i];
         const unsigned what = ir_touches(k, f);
         if (what & IR_PART_BEFORE_WANTED)
-            say(w, "  - ", "%s as it was before the launch, a copy of %s.", f->name, bytes_text(w, field_bytes(w, f)));
+            say(w, "  - ", "a copy of %s from before the launch, %s.", f->name, bytes_text(w, field_bytes(w, f)));
         else if ((what & IR_PART_SAVED) && (what & IR_PART_WRITES))
-            say(w, "  - ", "%s as it was, a copy of %s, where an earlier launch on the tape needs it.", f->name,
-                bytes_text(w, field_bytes(w, f)));
+            say(w, "  - ", "a copy of %s from before the launch, %s, if an earlier launch of the tape needs it.",
+                f->name, bytes_text(w, field_bytes(w, f)));
     }
     w->out = out;
     if (own.len)
-        say(w, "  ", "A tape keeps for each launch its arguments and");
+        say(w, "  ", "A tape keeps the arguments of each launch, and");
     else
-        say(w, "  ", "A tape keeps for each launch its arguments and nothing else.");
+        say(w, "  ", "A tape keeps only the arguments of each launch.");
     sb_add(out, sb_str(&own));
     sb_free(&own);
 }
@@ -236,8 +218,7 @@ static void take_block(const taken *t, const ir_op *op, formula bytes, const cha
 {
     const formula all = times_trips(t->w, op, bytes);
     say(t->w, "  - ", "%s: %s, %s%s.", line_of(t->w, op->loc), what,
-        all.text || all.valued ? bytes_text(t->w, all) : "as much as the trips make that its loops run",
-        ir_task_of(op) ? ", in each iteration that a thread is at" : "");
+        all.known ? bytes_text(t->w, all) : "a size that depends on the trips", ir_task_of(op) ? ", per thread" : "");
 }
 
 static void find_taken(ir_op *op, void *ctx)
@@ -249,7 +230,7 @@ static void find_taken(ir_op *op, void *ctx)
         if (is_told(t, l))
             return;
         take_block(t, op, formula_join(w, '*', layout_bytes(l), formula_of(w, op->args[0])),
-                   "what the way back needs of the loop's trips");
+                   "values of the trips for the reverse sweep");
     } else if (op->code == OP_LOCAL && (ir_local_attr(op)->stacked || op->nargs)) {
         const formula n = op->nargs ? formula_of(w, op->args[0]) : formula_number(ir_local_attr(op)->count);
         take_block(t, op, formula_join(w, '*', formula_number(scalar_bytes(ir_local_attr(op)->elem)), n),
@@ -259,14 +240,13 @@ static void find_taken(ir_op *op, void *ctx)
             const ir_scatter *s = &ir_task_attr(op)->scatters[i];
             if (!s->shared && !s->nfixed)
                 say(w, "  - ",
-                    "%s: private copies of %s%s, where they pay: up to %s for each thread but the first; never "
-                    "more than 256 MiB.",
+                    "%s: private copies of %s%s if they pay. Each thread except the first takes up to %s, all "
+                    "together at most 256 MiB.",
                     line_of(w, op->loc), s->field->name, ir_plane_text(s->plane),
                     bytes_text(w, field_bytes(w, s->field)));
             else if (!s->shared)
                 say(w, "  - ",
-                    "%s: private copies of the slab of %s%s that it adds to, where they pay; never more than "
-                    "256 MiB.",
+                    "%s: private copies of the slab of %s%s that it adds to, if they pay. They take at most 256 MiB.",
                     line_of(w, op->loc), s->field->name, ir_plane_text(s->plane));
         }
     }
@@ -281,7 +261,7 @@ void explain_memory(words *w, const ir_func *f)
     vec_free(&t.told);
     w->out = out;
     if (own.len)
-        say(w, "  ", "While %s_%s runs it takes", w->m->name, f->name);
+        say(w, "  ", "Memory during %s_%s:", w->m->name, f->name);
     sb_add(out, sb_str(&own));
     sb_free(&own);
 }
@@ -298,9 +278,8 @@ void explain_workspace(words *w, const ir_func *k)
         const formula bytes = formula_of(w, ir_yield_of(size->body)->args[0]);
         w->owner = NULL;
         say(w, "  ", "%s_%s_%s takes a workspace from its caller: %s_%s_%s_WORKSPACE, %s.", w->m->name, k->name,
-            names[i], w->m->name, k->name, names[i],
-            bytes.text || bytes.valued ? bytes_text(w, bytes) : "a formula in the header");
+            names[i], w->m->name, k->name, names[i], bytes.known ? bytes_text(w, bytes) : "a formula in the header");
     }
     if (k->ad.grad && !k->ad.grad->ad.workspace)
-        say(w, "  ", "Nothing here takes memory but C's stack.");
+        say(w, "  ", "It takes no memory except the C stack.");
 }

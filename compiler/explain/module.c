@@ -25,12 +25,11 @@ void explain_module(strbuf *out, const ir_module *m, const notes *n)
 {
     words w = {.out = out, .m = m, .noted = n, .facts = facts_create(m, m->mem)};
     say_heading(&w, "Module %s (%s)", m->name, m->source);
-    say(&w, "  ", "real is %s.%s%s", scalar_name(m->real), m->debug ? " With --debug." : "",
-        !m->decides ? ""
-        : module_has_object(m)
-            ? " Floats steer here (conditions, subscripts, casts): -ffast-math is refused."
-            : " Floats steer here (conditions, subscripts, casts): -ffast-math is refused, and of its "
-              "parts those that a macro tells of.");
+    say(&w, "  ", "real is %s.%s%s%s", scalar_name(m->real), m->debug ? " Compiled with --debug." : "",
+        m->decides ? " Floats decide (conditions, subscripts, casts), so -ffast-math is an error." : "",
+        m->decides && !module_has_object(m)
+            ? " Do not use parts of -ffast-math either: only parts that define a macro are detected."
+            : "");
     explain_fields(&w);
     for (size_t i = 0; i < m->funcs.len; i++)
         if (m->funcs.at[i]->kind == IR_KERNEL)

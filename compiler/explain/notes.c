@@ -70,8 +70,12 @@ const notes *notes_take(const ir_module *m)
     notes *all = arena_alloc(m->mem, sizeof *all);
     for (size_t i = 0; i < m->funcs.len; i++) {
         const ir_func *f = m->funcs.at[i];
-        if (f->kind == IR_FUNC)
+        if (f->kind == IR_FUNC) {
+            const note source = {NOTE_CALL, f->loc, f->name};
+            if (!f->prelude && !f->external)
+                vec_push(&all->sources, source);
             continue;
+        }
         func_notes n = {.name = f->name};
         ir_walk(f->body, note_op, &n);
         vec_push(&all->funcs, n);
@@ -87,6 +91,7 @@ void notes_free(const notes *n)
     for (size_t i = 0; i < all->funcs.len; i++)
         vec_free(&all->funcs.at[i].at);
     vec_free(&all->funcs);
+    vec_free(&all->sources);
 }
 
 const func_notes *notes_of(const words *w, const ir_func *f)

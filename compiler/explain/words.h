@@ -36,6 +36,7 @@ typedef struct func_notes {
 
 struct notes {
     VEC(func_notes) funcs;
+    VEC(note) sources; /* functions that the program wrote */
 };
 
 typedef struct words {
@@ -61,25 +62,26 @@ const char *joined(const words *w, const strbuf *list);
 
 /* ---- formulas in params, arguments and extents ---- */
 
+/* A sum of products and a constant. What has a name counts as a size, not below 0. */
 typedef struct formula {
-    const char *text; /* NULL: not known before it runs */
-    int prec;
+    bool known;  /* before it runs */
     bool valued; /* with the params' defaults it is: */
     int64_t value;
-    const char *base; /* of "N - 2": "N" and -2; NULL: no such sum */
-    int64_t offset;
-    const char *rest; /* of "4 * N": "N" and 4; NULL: no such product */
-    int rest_prec;
-    int64_t factor;
+    const struct summand *sum; /* in the arena */
+    int n;
+    int64_t constant;
 } formula;
 
 formula formula_number(int64_t x);
 formula formula_of(const words *w, const ir_value *v);
 formula formula_join(const words *w, char operation, formula a, formula b); /* + - * */
+bool formula_is_number(formula f);
+bool formula_is_size(formula f); /* not below 0 */
+const char *formula_text(const words *w, formula f);
 formula field_elements(const words *w, const ir_field *f);
 formula field_bytes(const words *w, const ir_field *f); /* of one plane */
 formula layout_bytes(const ir_layout *l);               /* of an element's struct */
-/* "4 * N bytes (400)"; what: for a formula that is not known. */
+/* "4 N bytes (400 with the defaults)"; what: for a formula that is not known. */
 const char *bytes_text(const words *w, formula f);
 
 /* ---- the parts ---- */
@@ -87,7 +89,11 @@ const char *bytes_text(const words *w, formula f);
 void explain_fields(words *w);
 void explain_touched(words *w, const ir_func *k);     /* inputs and outputs */
 void explain_derivatives(words *w, const ir_func *k); /* which there are, what is active and why not */
-void explain_needs(words *w, const ir_func *k);       /* of the adjoint, and what tapes keep for it */
+/* Components of a field, and of an argument, that have no gradient although the kernel reads them. */
+void explain_steering(words *w, const ir_func *k, const ir_field *f);
+void explain_steering_argument(words *w, const ir_func *k, const ir_sigparam *p, const char *name);
+void explain_repeats(words *w, const ir_func *k); /* functions that run several times */
+void explain_needs(words *w, const ir_func *k);   /* of the adjoint, and what tapes keep for it */
 void explain_loops(words *w, const ir_func *f);
 void explain_memory(words *w, const ir_func *f);
 void explain_workspace(words *w, const ir_func *k);

@@ -1,24 +1,42 @@
 #!/bin/sh
 # deb.sh OUT: builds the packages tkc, libtkc0 and libtkc-dev of Debian from this tree, in the empty or new folder OUT; they and OUT/tkc-VERSION, the tree that
 # they are built from, stay there. Packages that it takes: dpkg-dev fakeroot debhelper, and what debian/control names. DEB_BUILD_OPTIONS=nocheck leaves the
-# unit tests out. DEBFULLNAME and DEBEMAIL say who maintains the packages.
+# unit tests out. DEBFULLNAME and DEBEMAIL name the maintainer. A failure leaves no file and no new folder.
 set -eu
 [ $# = 1 ] || { echo "usage: deb.sh OUT" >&2; exit 2; }
-mkdir -p "$1"
-out=$(cd "$1" && pwd)
-[ -z "$(ls -A "$out")" ] || { echo "deb.sh: $out is not empty" >&2; exit 2; }
+new= above=$1
+until [ -e "$above" ] || [ -L "$above" ]; do
+    new=$above above=$(dirname -- "$above")
+done
+case $new in '' | /*) ;; *) new=$PWD/$new ;; esac # the outermost folder that mkdir makes
+out=
+clean()
+{
+    [ -z "$out" ] || find "$out" -mindepth 1 -delete
+    [ -z "$new" ] || rm -rf -- "$new"
+}
+trap '[ $? = 0 ] || clean' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+mkdir -p -- "$1"
+folder=$(cd -- "$1" && pwd)
+[ -z "$(ls -A "$folder")" ] || { echo "deb.sh: $folder is not empty" >&2; exit 2; }
+out=$folder
 cd "$(dirname "$0")/../.."
 version=$(sed -n "s/^project(.*version: '\([0-9.]*\)'.*/\1/p" meson.build)
 tree="$out/tkc-$version"
 mkdir "$tree"
 # What belongs to the project: what git knows, or all of an unpacked archive but its build folders.
 if git rev-parse --git-dir >/dev/null 2>&1; then
-    git ls-files -z | tar --null --files-from=- --create --file=- | tar -x -C "$tree"
+    git ls-files -z >"$out/files"
+    tar --null --files-from="$out/files" --create --file="$out/files.tar"
     when=$(git log -1 --format=%ct)
 else
-    tar --exclude='./build*' --exclude=__pycache__ --create --file=- . | tar -x -C "$tree"
+    tar --exclude='./build*' --exclude=__pycache__ --exclude="./${out#"$PWD"/}" --create --file="$out/files.tar" .
     when=$(stat -c %Y meson.build)
 fi
+tar -x -C "$tree" -f "$out/files.tar"
+rm -f "$out/files" "$out/files.tar"
 when=${SOURCE_DATE_EPOCH-$when}
 # A version that is not released yet is older than the one that will be.
 package=$version
@@ -47,4 +65,4 @@ tkc ($package-1) unstable; urgency=medium
  -- $maintainer  $(date -u -R -d "@$when")
 END
 cd "$tree"
-exec dpkg-buildpackage -us -uc -b
+dpkg-buildpackage -us -uc -b

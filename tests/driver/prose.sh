@@ -1,9 +1,10 @@
-# Pages, public headers and messages keep docs/style.md, except for the violations that tests/tools/prose_exceptions.txt counts; one of each kind is found, the list only shrinks.
+# Pages, public headers, messages and --explain keep docs/style.md, except for the violations that tests/tools/prose_exceptions.txt counts; one of each kind is found, the list only shrinks.
+# Subjects of commits keep it as well.
 # slow: 5
 check=$ROOT/tests/tools/prose.py
 python3 "$check" "$ROOT"
 
-mkdir -p copy/docs copy/runtime/include/tkc copy/compiler/util copy/tests/tools
+mkdir -p copy/docs copy/runtime/include/tkc copy/compiler/util copy/tests/tools copy/tests/explain
 echo '# The list.' >copy/tests/tools/prose_exceptions.txt
 cat <<'END' >copy/README.md
 # What nobody asks, in a heading
@@ -55,6 +56,43 @@ bad runtime/include/tkc/tkc.h 1 stand_in '/** The size of a field, or that of a 
 bad runtime/include/tkc/tkc.h 2 person '/* The first line.
  * The library knows the second line. */'
 bad compiler/util/diag.def 1 person 'DIAG(A, ERROR, "E0101", "kernel %s asks for %d derivatives")'
+bad tests/explain/module.words 1 person '  The launch looks for a field.'
+printf 'Kernel which nobody asks for\n  - line 3: a loop.\n' >copy/tests/explain/module.words
+python3 "$check" copy
+rm copy/tests/explain/module.words
+
+# subjects of commits, from a base on, without merges
+cat <<'END' >subjects.py
+import sys
+sys.path.insert(0, sys.argv[1])
+import prose
+good = ["docs: Shorten a page", "tkc.h, tkc_gen.h: Keep declarations on one line", "docs/c-api: Link an example", "tkc/*.h: Embed the pages", "check: Pass no name"]
+bad = ["Shorten a page", "docs: shorten a page", "docs: Shorten", "docs: Shorten a page.", "docs: Shortens a page", "docs: Shortened a page", "docs: Shortening a page",
+       "docs: A page is shorter", "docs: No page has a diary", "Docs : Shorten a page", "wip", "docs:Shorten a page"]
+said = list(prose.wrong_subjects([["1234", s] for s in good + bad]))
+assert len(said) == len(bad) and all(repr(s) in x for s, x in zip(bad, said)), said
+END
+python3 subjects.py "$ROOT/tests/tools"
+if command -v git >/dev/null; then
+    commit()
+    {
+        git -C copy -c user.name=a -c user.email=b commit -q --allow-empty -m "$1"
+    }
+    git init -q copy
+    commit 'Before the base'
+    commit 'test: Begin here'
+    base=$(git -C copy rev-parse HEAD)
+    commit 'test: Go on'
+    sed "s/^BASE = \"[0-9a-f]*\"/BASE = \"$base\"/" "$check" >"$PWD/prose.py"
+    cp "$ROOT/tests/tools/pages.py" .
+    python3 prose.py copy
+    commit 'Going on'
+    ! python3 prose.py copy >said || { echo "a wrong subject is not found"; exit 1; }
+    grep -q "^commit [0-9a-f]*: 'Going on' has not the form" said
+    test "$(wc -l <said)" = 1
+    python3 "$check" copy # without the base there is no history to check
+    rm -rf copy/.git
+fi
 
 # a list with the number passes; with a larger one it does not, and --update lowers that one
 printf '\nNobody reads this. Nobody reads that.\n' >>copy/README.md

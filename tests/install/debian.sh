@@ -40,6 +40,9 @@ mkdir root/packages
 cp out/tkc_*.deb out/libtkc0_*.deb out/libtkc-dev_*.deb "$ROOT/runtime/packaging/debian/tests/smoke" root/packages
 must sh -c 'apt-get install -y --no-install-recommends /packages/*.deb'
 must env KEEP=/packages/host sh /packages/smoke
+must sh -c 'cd /usr/share/doc/tkc/samples && tkc gravity/gravity.tk -o /packages/gravity.c && tkc wave/wave.tk -o /packages/wave.c'
+(cd root/usr/share/doc/tkc/samples && find . -type f | LC_ALL=C sort) >installed
+python3 "$ROOT/runtime/packaging/samples.py" "$ROOT/samples" | sed 's|^|./|' | LC_ALL=C sort | cmp - installed
 # The program needs the library alone, and says so when that is gone.
 must apt-get purge -y tkc libtkc-dev
 must /packages/host

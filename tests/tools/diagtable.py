@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The table of diagnostics in docs/language/diagnostics.md, written from compiler/util/diag.def; each code has a link to its entry in docs/errors/.
+"""The list of diagnostics in docs/language/diagnostics.md, written from compiler/util/diag.def; each code has a link to its entry in docs/errors/.
 
-    diagtable.py ROOT            ends with status 1 if the page's table is not what diag.def and the headings of docs/errors/ say
+    diagtable.py ROOT            ends with status 1 if the page's list is not what diag.def and the headings of docs/errors/ say
     diagtable.py ROOT --update   writes it
 """
 import re
@@ -20,7 +20,7 @@ def text_of(name, pattern):
     if pattern == "%s":
         return name.lower().replace("_", " ")
     text = re.sub(r"%l*[ds]", "…", pattern).replace("……", "…")
-    return text.replace('\\"', '"').replace("\\\\", "\\").replace("|", "\\|").replace("%%", "%")
+    return text.replace('\\"', '"').replace("\\\\", "\\").replace("%%", "%")
 
 
 def places(errors):
@@ -32,13 +32,12 @@ def table(diag_def, entries):
     rows = sorted((code, text_of(name, text)) for name, code, text in re.findall(r'^DIAG\((\w+), \w+, "(\w+)", "(.*)"\)$', diag_def, re.M))
     if len(rows) != len(re.findall(r"^DIAG\(", diag_def, re.M)):
         sys.exit("diagtable: a row of diag.def is not on one line")
-    lines = ["| code | message |", "| --- | --- |"]
-    group = None
+    lines, group = [], None
     for code, text in rows:
         if code[:3] != group:
             group = code[:3]
-            lines.append(f"| | **{GROUPS[group]}** |")
-        lines.append(f"| [{code}]({entries[code]}) | {text} |" if code in entries else f"| {code} | {text} |")
+            lines += [*([""] if lines else []), f"**{GROUPS[group]}**", ""]
+        lines.append(f"- [{code}]({entries[code]}): {text}" if code in entries else f"- {code}: {text}")
     return "\n".join(lines) + "\n"
 
 
@@ -52,7 +51,7 @@ def main():
     if "--update" in sys.argv:
         page.write_text(head + BEGIN + new + END + tail)
     elif old != new:
-        sys.exit("docs/language/diagnostics.md: the table of diagnostics is out of date; run tests/tools/diagtable.py . --update")
+        sys.exit("docs/language/diagnostics.md: the list of diagnostics is out of date; run tests/tools/diagtable.py . --update")
 
 
 main()

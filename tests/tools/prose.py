@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Holds prose against docs/style.md: prose.py ROOT [--list FILE...] [--update]
 
-Reads README.md, the pages below docs/, the comments of public headers and the texts of messages. Headings, code blocks,
-code spans, quoted text and generated tables are skipped. A code span counts as one word. The kinds of violation:
+Reads README.md, the pages below docs/, the comments of public headers, and the texts of messages and of --explain.
+Headings, code blocks, code spans, quoted text and generated tables are skipped. A code span counts as one word. The
+kinds of violation:
 
     sentence   a sentence has more than 25 words
     cell       a table cell has more than 15 words
@@ -12,14 +13,21 @@ code spans, quoted text and generated tables are skipped. A code span counts as 
 
 tests/tools/prose_exceptions.txt has the number of violations per file and kind. A file with another number fails.
 --update lowers numbers in that list, and never raises one. --list prints the violations of these files.
+
+Subjects of commits since BASE have the form `area: Imperative verb and object`. Without a git history that has BASE they
+are not checked.
 """
 import argparse
 import re
+import subprocess
 import sys
 from pathlib import Path
 
 import pages
 
+BASE = "c83f89bd"                                       # the first commit behind which all subjects keep the rule
+SUBJECT = re.compile(r"[\w.*/+-]+(?:, [\w.*/+-]+)*: ([A-Z][a-z]+)(?: \S+)+(?<![.!])")
+NO_VERB = re.compile(r"(?!(?:Bring|Embed|Exceed|Feed|Need|Proceed|Seed|Shed|Speed)$).*(?:ed|ing|[^s]s)$|An?$|The$|No$|New$|Some$|More$")
 LIST = "tests/tools/prose_exceptions.txt"
 SENTENCE, CELL = 25, 15
 SHOWN = 10                                               # violations printed for a file and kind with too many
@@ -149,12 +157,46 @@ def of_table(path):
             yield Text([(n, re.sub(r"'[^']*'", "CODE", string(m[1])))])
 
 
+def of_words(path):
+    """The texts of --explain: a paragraph, or an item that begins with a dash. A list of writes and a formula are a word."""
+    paragraph, first = "", 0
+    for n, line in [*enumerate(path.read_text().splitlines(), 1), (0, "")]:
+        if paragraph and (not line.startswith(" ") or line.lstrip().startswith("- ")):
+            text = re.sub(r"[\w.]+ (?:\+?=|by an atomic) \(line [^)]*\)(?:,| and|(?=:))", "", paragraph)
+            yield Text([(first, plain(re.sub(r"_WORKSPACE, .* bytes", "_WORKSPACE, FORMULA bytes", text)))])
+            paragraph = ""
+        if line.startswith(" "):
+            first = first if paragraph else n
+            paragraph += line.strip().removeprefix("- ") + " "
+
+
 def files(root):
     """{file: its texts}"""
     found = {p: of_page for p in pages.of(root)}
     found |= {p: of_header for p in sorted((root / "runtime/include/tkc").glob("*.h"))}
     found |= {p: of_table for p in [root / "compiler/util/diag.def", *sorted((root / "compiler/ir/reasons").glob("*.def"))] if p.exists()}
+    found |= {p: of_words for p in sorted((root / "tests/explain").glob("*.words"))}
     return {p.relative_to(root).as_posix(): of(p) for p, of in found.items()}
+
+
+# ---- commits ----
+
+def subjects(root):
+    """(commit, subject) of each commit since BASE that is no merge; none without that history."""
+    if not (root / ".git").exists():
+        return []
+    git = ["git", "-C", str(root)]
+    if subprocess.run([*git, "merge-base", "--is-ancestor", BASE, "HEAD"], capture_output=True, check=False).returncode != 0:
+        return []
+    said = subprocess.run([*git, "log", "--no-merges", "--format=%h %s", f"{BASE}..HEAD"], capture_output=True, text=True, check=True)
+    return [line.split(" ", 1) for line in said.stdout.splitlines()]
+
+
+def wrong_subjects(commits):
+    for commit, subject in commits:
+        m = SUBJECT.fullmatch(subject)
+        if not m or NO_VERB.match(m[1]):
+            yield f"commit {commit}: '{subject}' has not the form 'area: Imperative verb and object' of docs/style.md"
 
 
 # ---- violations ----
@@ -234,7 +276,7 @@ def main():
     if args.update:
         known = {file: {kind: min(number, len(found.get(file, {}).get(kind, []))) for kind, number in kinds.items()} for file, kinds in known.items()}
         write(root, known)
-    said = list(faults(found, known))
+    said = [*faults(found, known), *wrong_subjects(subjects(root))]
     print("\n".join(said), end="\n" if said else "")
     return bool(said)
 
