@@ -62,7 +62,7 @@ const char *token_name(int code);
 %nterm <param_list> params param_list members
 %nterm <ast_param *> param member
 %nterm <ast_dir> dir
-%nterm <attr_list> attrs
+%nterm <attr_list> attrs param_attrs
 %nterm <ast_attr *> attr
 %nterm <stmt_list> block stmts
 %nterm <ast_stmt *> stmt if_stmt for_stmt opt_else else_part
@@ -167,7 +167,13 @@ param_list:
 
 param:
     name                                        { $$ = param_new(p, @$, $1, AST_DIR_NONE, NULL, (attr_list){0}); }
-  | name ':' dir type attrs                     { $$ = param_new(p, @$, $1, $3, $4, $5); }
+  | name ':' dir type param_attrs               { $$ = param_new(p, @$, $1, $3, $4, $5); }
+  ;
+
+param_attrs:
+    %empty                                      { $$ = (attr_list){0}; }
+  | param_attrs attr                            { $$ = attr_append($1, $2); }
+  | param_attrs CONST                           { $$ = attr_append($1, attr_new(p, @2, "const", false, (expr_list){0})); }
   ;
 
 dir:

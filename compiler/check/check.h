@@ -9,6 +9,7 @@
  *   check_call.c       calls                    check_atomic.c  atomic_add(x[i], v) and its like
  *   check_operators.c  operators and operations check_build.c   T(...), [...]
  *   check_func.c       functions, kernels, instances            check_array.c   arrays of the host
+ *   check_inputs.c     derive(...)
  *   check_generated.c  names that the interface makes of the program's
  *   place/             root.c  names where places begin, index.c  subscripts and members, value.c, store.c
  *   types/             types.c  types as written, const.c  constants, struct.c  values that are structs
@@ -200,6 +201,15 @@ void bind_arrays(checker *c, const fn *f);
 
 /* Every export func is a function of its arguments, once all bodies are checked. */
 void check_exports(checker *c);
+
+/* ---- check_inputs.c ---- */
+
+/* grad and jvp: what there is without derive(...). */
+void default_requests(checker *c, tx_func *f);
+/* derive(...): which derivatives there are. */
+void check_requests(checker *c, const sym *s, const ast_attr *a, tx_func *f);
+/* By which inputs those of an export func are, once its parameters are declared. */
+void check_inputs(checker *c, const fn *f);
 
 /* ---- check_extern.c ---- */
 

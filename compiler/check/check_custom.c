@@ -142,13 +142,13 @@ static bool conflicts(checker *c, const sym *s, const ast_attr *a, const sym *t,
     if (own->exported || f->exported)
         why = arena_printf(c->mem, "'%s' is an export func: give the derivative to a function that it calls",
                            own->exported ? s->name : t->name);
-    else if (own->no_grad || (own->derive_explicit && own->derive))
+    else if (own->no_grad || (own->derive_explicit && own->nrequests))
         why = arena_printf(c->mem, "'%s' has no derivatives of its own", s->name);
     else if (f->no_grad)
         why = arena_printf(c->mem, "'%s' is marked no_grad", t->name);
-    else if (t->kind == SYM_KERNEL && !(f->derive & (grad ? IR_DERIVE_GRAD : IR_DERIVE_JVP)))
+    else if (t->kind == SYM_KERNEL && !(tx_derives(f) & (grad ? IR_DERIVE_GRAD : IR_DERIVE_JVP)))
         why = arena_printf(c->mem, "its derive(...) does not list %s", grad ? "grad" : "jvp");
-    else if (f->derive & IR_DERIVE_HVP)
+    else if (tx_derives(f) & IR_DERIVE_HVP)
         why = arena_printf(c->mem, "'%s' asks for hvp, which is made from its own text", t->name);
     else if (own->nsites > 0 || f->nsites > 0)
         why = arena_printf(c->mem, "'%s' draws random numbers", own->nsites > 0 ? s->name : t->name);
@@ -370,7 +370,7 @@ static int made_of_text(const tx_func *k, bool is_custom_one)
 {
     if (k->no_grad || is_custom_one)
         return 0;
-    return k->derive & ~((k->custom_grad ? IR_DERIVE_GRAD : 0) | (k->custom_jvp ? IR_DERIVE_JVP : 0));
+    return tx_derives(k) & ~((k->custom_grad ? IR_DERIVE_GRAD : 0) | (k->custom_jvp ? IR_DERIVE_JVP : 0));
 }
 
 static bool launches_adjoint(const instance *i)
@@ -385,8 +385,8 @@ static bool launches_adjoint(const instance *i)
 static void check_kernel_call(checker *c, const sym *s, const call_edge *e)
 {
     const tx_func *k = e->to->tx;
-    const int need = made_of_text(s->instances->tx, custom_attr(s) != NULL),
-              lacks = need & ~(k->derive | (k->derive & IR_DERIVE_HVP ? IR_DERIVE_GRAD : 0));
+    const int need = made_of_text(s->instances->tx, custom_attr(s) != NULL), has = tx_derives(k),
+              lacks = need & ~(has | (has & IR_DERIVE_HVP ? IR_DERIVE_GRAD : 0));
     const char *why = NULL;
     if (need && k->no_grad)
         why = "is marked no_grad";

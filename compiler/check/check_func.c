@@ -131,36 +131,11 @@ static src_span name_span(const ast_param *p)
 
 /* ---- attributes ---- */
 
-static void bad_derivative(checker *c, src_span at)
-{
-    ERR(c, at, DIAG_DERIVE);
-    NOTE(c, at, "derive(...) takes grad, jvp and hvp; derive() is a kernel without derivatives");
-}
-
-static int derive_bits(checker *c, const ast_attr *a)
-{
-    int bits = 0;
-    if (!a->parens)
-        bad_derivative(c, a->span);
-    for (const ast_expr *e = a->args; e; e = e->next) {
-        const char *name = e->kind == AST_EXPR_NAME ? e->name : "";
-        int bit = !strcmp(name, "grad")  ? IR_DERIVE_GRAD
-                  : !strcmp(name, "jvp") ? IR_DERIVE_JVP
-                  : !strcmp(name, "hvp") ? IR_DERIVE_HVP
-                                         : 0;
-        if (!bit)
-            bad_derivative(c, e->span);
-        else if (bits & bit)
-            ERR(c, e->span, DIAG_ATTR_TWICE, name);
-        bits |= bit;
-    }
-    return bits;
-}
-
 static void check_attrs(checker *c, const sym *s, tx_func *f)
 {
     const bool kernel = s->kind == SYM_KERNEL, derived = kernel || s->item->is_export;
-    f->derive = derived ? IR_DERIVE_GRAD | IR_DERIVE_JVP : 0;
+    if (derived)
+        default_requests(c, f);
     for (const ast_attr *a = s->item->attrs; a && !diag_too_many(c->d); a = a->next) {
         for (const ast_attr *b = s->item->attrs; b != a; b = b->next)
             if (!strcmp(a->name, b->name)) {
@@ -171,8 +146,7 @@ static void check_attrs(checker *c, const sym *s, tx_func *f)
             (s->item->is_extern && !strcmp(a->name, "grad"))) {
             continue; /* check_custom.c, check_extern.c */
         } else if (derived && !strcmp(a->name, "derive")) {
-            f->derive = derive_bits(c, a);
-            f->derive_explicit = true;
+            check_requests(c, s, a, f);
         } else if (kernel && !strcmp(a->name, "no_grad")) {
             f->no_grad = plain_attribute(c, a);
         } else {
@@ -185,25 +159,29 @@ static void check_attrs(checker *c, const sym *s, tx_func *f)
                                                           : 2);
         }
     }
-    if (f->no_grad && f->derive_explicit && f->derive != 0)
+    if (f->no_grad && f->derive_explicit && f->nrequests)
         ERR(c, s->item->name_span, DIAG_NO_GRAD_DERIVE, s->name);
 }
 
-static bool check_param_attrs(checker *c, const ast_param *p, const ty *t, bool kernel)
+/* Whether it is marked needs_grad, which parameters of kernels may be. Those of export funcs may be const. */
+static bool check_param_attrs(checker *c, const sym *s, const ast_param *p, const ty *t)
 {
-    bool grad = false;
+    const bool kernel = s->kind == SYM_KERNEL;
+    const char *const known[] = {kernel ? "needs_grad" : "const"};
+    bool marked = false;
     for (const ast_attr *a = p->attrs; a; a = a->next) {
-        if (!kernel || strcmp(a->name, "needs_grad") != 0)
-            bad_attribute(c, a, kernel ? "a parameter of a kernel" : "a parameter of a function",
-                          (const char *const[]){"needs_grad"}, kernel);
-        else if (grad)
+        if (!(kernel || s->item->is_export) || strcmp(a->name, *known) != 0)
+            bad_attribute(c, a, kernel ? "a parameter of a kernel" : "a parameter of a function", known, kernel);
+        else if (marked)
             ERR(c, a->span, DIAG_ATTR_TWICE, a->name);
         else if (t->kind != TY_ERROR && !ty_has_floats(t))
             ERR(c, a->span, DIAG_NEEDS_GRAD_INTEGER, p->name, ty_name(c->types, t));
+        else if (!kernel && (p->dir == AST_DIR_OUT || p->dir == AST_DIR_INOUT))
+            ERR(c, a->span, DIAG_CONST_RESULT, p->name, p->dir == AST_DIR_OUT ? "out" : "inout");
         else
-            grad = plain_attribute(c, a);
+            marked = plain_attribute(c, a);
     }
-    return grad;
+    return marked && kernel;
 }
 
 /* ---- bodies ---- */
@@ -213,7 +191,7 @@ static void declare_param(checker *c, fn *f, const ast_param *p, const ty *type,
 {
     sym *s = scope_declare(c, SYM_LOCAL, p->name, name_span(p));
     sym_set_local(c, s, p->name, type, false, report_span(c, p->span).begin);
-    s->local->needs_grad = check_param_attrs(c, p, type, f->is_kernel);
+    s->local->needs_grad = check_param_attrs(c, f->sym, p, type);
     s->what = "a parameter";
     s->lost = lost;
     for (int i = 0; i < ty_nleaves(type); i++) {
@@ -297,7 +275,7 @@ void declare_params(checker *c, fn *f, const ty *const *args, int more)
         } else if (args[k]->kind == TY_ARRAY) {
             declare_ref(c, f, p, args[k], ref, k + 1);
         } else if (f->sym->param_extents[k]) {
-            const bool marked = check_param_attrs(c, p, args[k], f->is_kernel);
+            const bool marked = check_param_attrs(c, f->sym, p, args[k]);
             declare_array(c, f, p, args[k], f->sym->param_extents[k], name_span(p), marked || !f->is_kernel);
         } else {
             declare_param(c, f, p, args[k], f->inst->lost ? f->inst->lost[k] : (lossy){0});
@@ -346,6 +324,8 @@ static void check_body(checker *c, sym *s, instance *inst, src_span site)
     s->checking++;
     fn_begin(c, &f, &sc);
     declare_params(c, &f, inst->args, 0);
+    if (f.tx->exported)
+        check_inputs(c, &f);
     bool falls = !s->item->is_extern && check_stmts(c, s->item->body);
     const ty *result = f.result ? f.result : ty_void(c->types);
     if (falls && !f.stop && result->kind != TY_VOID && result->kind != TY_ERROR && diag_error_count(c->d) == errors)

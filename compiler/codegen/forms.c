@@ -28,9 +28,31 @@ const char *form_suffix(kernel_form form)
     return suffix[form];
 }
 
+const char *form_inputs(arena *mem, const ir_func *f, kernel_form form)
+{
+    const ir_sigparam *sig = kernel_form_of(f, form)->sig;
+    const char *text = "", *last = NULL;
+    bool all = true;
+    for (int i = 0; i < f->nsig; i++) {
+        const bool by = form == FORM_GRAD ? sig[i].grad : !sig[i].no_dual;
+        if (!sig_is_float(&sig[i]) || sig[i].name == last || (sig[i].array && !sig[i].array->in))
+            continue;
+        last = sig[i].name;
+        all = all && by;
+        if (by)
+            text = arena_printf(mem, "%s%s%s", text, *text ? ", " : "", last);
+    }
+    return all ? NULL : text;
+}
+
 bool sig_is_float(const ir_sigparam *p)
 {
     return scalar_is_float(p->elem);
+}
+
+bool sig_has_tangent(const ir_sigparam *p)
+{
+    return sig_is_float(p) && !p->no_dual;
 }
 
 bool sig_stands(const ir_sigparam *p)
@@ -49,7 +71,7 @@ static bool has_floats(const ir_struct *r)
 
 bool sig_has_dual(const ir_sigparam *p)
 {
-    return p->structure ? p->leads && has_floats(p->structure) : sig_is_float(p);
+    return p->structure ? p->leads && has_floats(p->structure) : sig_has_tangent(p);
 }
 
 bool sig_has_grad(const ir_sigparam *p)

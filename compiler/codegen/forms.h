@@ -9,6 +9,8 @@
 typedef enum kernel_form { FORM_RUN, FORM_GRAD, FORM_JVP, FORM_HVP } kernel_form;
 const char *form_suffix(kernel_form form);                              /* "_grad" */
 const ir_func *kernel_form_of(const ir_func *kernel, kernel_form form); /* NULL if not generated */
+/* The inputs of an export func that such a derivative is by: "p, q"; NULL: all floats. */
+const char *form_inputs(arena *mem, const ir_func *f, kernel_form form);
 /* Why a kernel has no derivative: NULL if it has, or if its derivative is zero by intent. */
 const char *why_no_grad(const ir_func *kernel);
 const char *why_no_jvp(const ir_func *kernel);
@@ -26,11 +28,12 @@ bool module_has_object(const ir_module *m);
 /* ---- parameters ---- */
 
 /* A struct is one parameter in C: these are asked of the one that leads. */
-bool sig_stands(const ir_sigparam *p);   /* is a parameter in C */
-bool sig_is_float(const ir_sigparam *p); /* the component itself */
-bool sig_has_dual(const ir_sigparam *p); /* has a tangent beside it in C */
-bool sig_is_seed(const ir_sigparam *p);  /* an `out` array with gradient, which goes in */
-bool sig_has_grad(const ir_sigparam *p); /* has a gradient in C */
+bool sig_stands(const ir_sigparam *p);      /* is a parameter in C */
+bool sig_is_float(const ir_sigparam *p);    /* the component itself */
+bool sig_has_tangent(const ir_sigparam *p); /* the component itself */
+bool sig_has_dual(const ir_sigparam *p);    /* has a tangent beside it in C */
+bool sig_is_seed(const ir_sigparam *p);     /* an `out` array with gradient, which goes in */
+bool sig_has_grad(const ir_sigparam *p);    /* has a gradient in C */
 bool sig_is_shapeless(const ir_sigparam *p);
 bool sig_is_scalar(const ir_sigparam *p); /* and no member of a struct */
 

@@ -106,6 +106,8 @@ static void explain_parameters(words *w, const ir_func *k)
         const char *name = p->structure ? arena_printf(w->m->mem, "%s.%s", p->name, p->path) : p->name;
         if (p->array && k->pure && k->ad.grad)
             explain_steering(w, k, p->array);
+        if (k->pure && p->no_dual && !p->grad)
+            say(w, "  - ", "the argument %s is not active: it is const, or derive(...) does not list it.", name);
         if (p->array)
             continue;
         if (!scalar_is_float(p->elem))
@@ -183,24 +185,30 @@ static void explain_forward(words *w, const ir_func *k)
             w->m->name, k->ad.hvp->name);
 }
 
+static const char *inputs_or(words *w, const ir_func *k, kernel_form form, const char *all)
+{
+    const char *some = form_inputs(w->m->mem, k, form);
+    return some ? some : all;
+}
+
 static void explain_export(words *w, const ir_func *k)
 {
     say(w, "  ", "The host calls it without a module object, and it keeps nothing between calls.");
     if (k->ad.grad)
-        say(w, "  ",
-            "Gradient: %s_%s_grad takes the gradients of the results and returns the gradients of all float "
-            "arguments.%s",
-            w->m->name, k->name,
+        say(w, "  ", "Gradient: %s_%s_grad takes the gradients of the results and returns the gradients of %s.%s",
+            w->m->name, k->name, inputs_or(w, k, FORM_GRAD, "all float arguments"),
             k->ad.grad == k->ad.custom_grad ? " The program wrote its rule."
                                             : " Each call computes the function again.");
     else
         say(w, "  ", "Gradient: none, because %s.", why_no_grad(k));
     if (k->ad.jvp)
-        say(w, "  ",
-            "Forward mode: %s_%s_jvp takes a tangent of each float argument and returns the tangents of the results.",
-            w->m->name, k->name);
-    if (k->ad.hvp)
-        say(w, "  ", "Second order: %s_%s_hvp is the derivative of the gradient along tangents.", w->m->name, k->name);
+        say(w, "  ", "Forward mode: %s_%s_jvp takes a tangent of %s and returns the tangents of the results.",
+            w->m->name, k->name, inputs_or(w, k, FORM_JVP, "each float argument"));
+    if (k->ad.hvp) {
+        const char *inputs = form_inputs(w->m->mem, k, FORM_HVP);
+        say(w, "  ", "Second order: %s_%s_hvp is the derivative of the gradient along tangents%s%s.", w->m->name,
+            k->name, inputs ? " of " : "", inputs ? inputs : "");
+    }
     explain_parameters(w, k);
 }
 

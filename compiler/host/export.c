@@ -38,24 +38,25 @@ static ir_storage storage_of(const arg *a)
 static void push_inputs(arena *mem, arg_list *l, const ir_func *f, kernel_form form)
 {
     const bool reverse = form == FORM_GRAD || form == FORM_HVP;
+    const ir_sigparam *sig = kernel_form_of(f, form)->sig;
     int value = 0;
     for (int tangent = 0; tangent <= (form == FORM_JVP || form == FORM_HVP); tangent++) {
         for (int i = 0; i < f->nsig; i++) {
-            if (tangent && !sig_is_float(&f->sig[i]))
+            if (tangent && !sig_has_tangent(&sig[i]))
                 continue;
-            const ir_field *array = f->sig[i].array;
+            const ir_field *array = sig[i].array;
             const bool written = array && array->out && !(reverse && array->in);
-            l->at[l->n++] = (arg){.p = f->sig[i],
+            l->at[l->n++] = (arg){.p = sig[i],
                                   .plane = plane_of(false, tangent),
                                   .use = written   ? SIG_RESULT
                                          : tangent ? SIG_OPTIONAL
                                                    : SIG_INPUT,
                                   .value = value};
-            value += components(&f->sig[i]);
+            value += components(&sig[i]);
         }
         for (int i = 0; i < f->nsig && reverse; i++)
-            if (f->sig[i].grad && sig_is_seed(&f->sig[i]))
-                l->at[l->n++] = (arg){.p = f->sig[i], .plane = plane_of(true, tangent), .use = SIG_OPTIONAL};
+            if (sig[i].grad && sig_is_seed(&sig[i]))
+                l->at[l->n++] = (arg){.p = sig[i], .plane = plane_of(true, tangent), .use = SIG_OPTIONAL};
         for (int i = 0; i < f->nouts && reverse; i++) {
             const ir_sigparam r = sig_result(mem, f, i);
             if (!sig_is_float(&r))
@@ -69,6 +70,7 @@ static void push_inputs(arena *mem, arg_list *l, const ir_func *f, kernel_form f
 static void push_outputs(arena *mem, arg_list *l, const ir_func *f, kernel_form form)
 {
     const bool reverse = form == FORM_GRAD || form == FORM_HVP;
+    const ir_sigparam *sig = kernel_form_of(f, form)->sig;
     int value = 0;
     for (int tangent = 0; tangent <= (form == FORM_JVP || form == FORM_HVP); tangent++) {
         for (int i = 0; i < f->nouts; i++) {
@@ -83,15 +85,15 @@ static void push_outputs(arena *mem, arg_list *l, const ir_func *f, kernel_form 
             value += components(&r);
         }
         for (int i = 0; i < f->nsig && reverse; i++) {
-            if (!f->sig[i].grad || sig_is_seed(&f->sig[i]))
+            if (!sig[i].grad || sig_is_seed(&sig[i]))
                 continue;
-            l->at[l->n++] = (arg){.p = f->sig[i],
+            l->at[l->n++] = (arg){.p = sig[i],
                                   .plane = plane_of(true, tangent),
                                   .use = SIG_RESULT,
                                   .value = value,
                                   .add = true,
                                   .optional = true};
-            value += components(&f->sig[i]);
+            value += components(&sig[i]);
         }
     }
 }

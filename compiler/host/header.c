@@ -366,6 +366,9 @@ static void print_export(emitter *e, const ir_func *f)
         sb_printf(b, what[form], f->name);
         if (form == FORM_JVP && writes_arrays(f))
             sb_add(b, ".\n *  Arrays that are written, and their duals, are never NULL");
+        const char *inputs = form_inputs(e->mem, f, (kernel_form)form);
+        if (inputs)
+            sb_printf(b, ".\n *  It is by %s", inputs);
         sb_printf(b, ". */\nvoid %s_%s%s(%s);\n\n", p, f->name, suffix,
                   export_signature(e->mem, e->m, f, (kernel_form)form));
     }

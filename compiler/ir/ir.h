@@ -228,14 +228,15 @@ typedef struct ir_sigparam {
     ir_shape_kind shape;
     int rows, cols;
     int first;
-    bool grad;           /* needs_grad: the adjoint yields its gradient */
+    bool grad;           /* needs_grad, of an export func wanted: the adjoint yields its gradient */
+    bool no_dual;        /* of an export func: a float without tangent */
     ir_field *array;     /* an array of the host, which has no components: 0 x 0; NULL: none */
     const char *lost_in; /* the field without dual in which its tangent would be lost, or NULL */
     /* a struct is a parameter for each member that is no struct, in order; `name` is the struct's */
     const ir_struct *structure; /* NULL: none */
     const char *path;           /* "link.pos" */
     bool leads;                 /* the first of them, which stands for the whole */
-    bool struct_grad;           /* the struct is needs_grad */
+    bool struct_grad;           /* the struct has a gradient */
 } ir_sigparam;
 
 typedef enum ir_func_kind {
@@ -243,8 +244,9 @@ typedef enum ir_func_kind {
     IR_KERNEL,      /* primal of a kernel, or of an export func (`pure`) */
     IR_KERNEL_GRAD, /* adjoint. Parameters: the primal's, then the gradients of its float results; yields the results,
                        then the gradients of the needs_grad parameters' components, in order */
-    IR_KERNEL_JVP,  /* parameters: the primal's, then a tangent for each float one, in order; results alike */
-    IR_KERNEL_HVP   /* JVP of the adjoint: a tangent for each of its float parameters and results */
+    IR_KERNEL_JVP,  /* parameters: the primal's, then a tangent for each float one without no_dual, in order; results
+                       alike */
+    IR_KERNEL_HVP   /* JVP of the adjoint, whose results all have tangents */
 } ir_func_kind;
 
 /* Blocks of a caller's workspace are multiples of this. */
@@ -282,9 +284,18 @@ typedef struct ir_part {
     int first, last; /* components */
 } ir_part;
 
+/* A derivative that a kernel or export func is to have. */
+typedef struct ir_request {
+    int kind;    /* IR_DERIVE_* */
+    int *inputs; /* of an export func: numbers of the parameters in its signature by which it is, in the order of the
+                    program, a struct's one after the other; NULL: by all floats */
+    int ninputs;
+} ir_request;
+
 /* What differentiation knows of a function, and makes of it. */
 typedef struct ir_ad {
-    int derive;              /* kernels: IR_DERIVE_* asked for (a derivative kernel: 0) */
+    ir_request *requests; /* of a kernel: at most one of each kind (a derivative kernel: none) */
+    int nrequests;
     bool derive_explicit;    /* by a derive(...) clause */
     bool no_grad;            /* "derivative zero, by intent" */
     bool results_separate;   /* of an export func: its gradient has results from the function itself; by the decisions
@@ -294,7 +305,9 @@ typedef struct ir_ad {
     const char *no_jvp_why;
     ir_func *primal; /* of a derived function */
     ir_func *grad, *jvp,
-        *hvp; /* of a primal kernel, once generated; jvp is the primal itself where there are no duals */
+        *hvp;      /* of a primal kernel, once generated; jvp is the primal itself where there are no duals */
+    ir_func *bent; /* of an export func whose hvp is by other inputs than its grad: the adjoint that the former is made
+                      from, until it is */
     ir_func *vjp, *fn_jvp, *replay; /* of functions, on demand. replay: without side effects */
     /* of functions whose derivatives a program asks for, f.grad(x), where memory counts as constant; passes/derive */
     ir_func *gradient;    /* of a function with one real result: by each float parameter */
@@ -351,6 +364,15 @@ struct ir_func {
     bool draws; /* random numbers */
     ir_launch launch;
 };
+
+/* Which derivatives it is to have: IR_DERIVE_*. */
+static inline int ir_derives(const ir_func *f)
+{
+    int kinds = 0;
+    for (int i = 0; i < f->ad.nrequests; i++)
+        kinds |= f->ad.requests[i].kind;
+    return kinds;
+}
 
 /* What its launches do to the data of a field, all parts together. */
 static inline unsigned ir_touches(const ir_func *kernel, const ir_field *f)

@@ -1,5 +1,6 @@
 /* Functions, signatures, extents. */
 #include <assert.h>
+#include <string.h>
 
 #include "lower/lower_impl.h"
 
@@ -13,7 +14,8 @@ static ir_sigparam sigparam(const tx_local *p, int first, bool pure)
     const ty *t = p->type;
     ir_sigparam s = {
         .name = p->name, .elem = t->elem, .shape = shape_of(t), .rows = t->rows, .cols = t->cols, .first = first};
-    s.grad = p->needs_grad || (pure && scalar_is_float(t->elem));
+    s.grad = p->needs_grad;
+    s.no_dual = p->no_dual;
     if (p->whole) {
         s.name = p->whole->name;
         s.structure = p->whole->type->structure;
@@ -39,6 +41,7 @@ static void lower_params(lower *l, ir_func *f, const tx_func *fn)
             f->sig[i] = sigparam(p, 0, f->pure);
             f->sig[i].rows = f->sig[i].cols = 0;
             f->sig[i].grad = p->array->grad;
+            f->sig[i].no_dual = scalar_is_float(p->array->elem) && !p->array->dual;
             f->sig[i].array = p->array;
             continue;
         }
@@ -111,6 +114,27 @@ static void lower_results(lower *l, ir_func *f)
     set_results(l, f, v, n);
 }
 
+static void list_inputs(lower *l, const ir_func *f, const tx_request *from, ir_request *to)
+{
+    to->inputs = ARENA_ARRAY(l->mem, int, f->nsig + 1);
+    for (int i = 0; i < from->ninputs; i++)
+        for (int k = 0; k < f->nsig; k++)
+            if (strcmp(f->sig[k].name, from->inputs[i]) == 0)
+                to->inputs[to->ninputs++] = k;
+}
+
+static void lower_requests(lower *l, ir_func *f, const tx_func *fn)
+{
+    f->ad.derive_explicit = fn->derive_explicit;
+    f->ad.requests = ARENA_ARRAY(l->mem, ir_request, fn->nrequests + 1);
+    f->ad.nrequests = fn->nrequests;
+    for (int i = 0; i < fn->nrequests; i++) {
+        f->ad.requests[i].kind = fn->requests[i].kind;
+        if (fn->requests[i].inputs && f->pure)
+            list_inputs(l, f, &fn->requests[i], &f->ad.requests[i]);
+    }
+}
+
 static ir_builder body_builder(ir_func *f, src_loc loc)
 {
     return (ir_builder){.func = f, .region = f->body, .loc = loc};
@@ -124,8 +148,6 @@ static ir_func *lower_func(lower *l, tx_func *fn, ir_func_kind kind)
     f->prelude = fn->prelude;
     f->called = fn->is_kernel && fn->called;
     f->loc = fn->loc;
-    f->ad.derive = fn->derive;
-    f->ad.derive_explicit = fn->derive_explicit;
     f->ad.no_grad = fn->no_grad;
     frame fr = {.fn = fn,
                 .scan = scan_func(l->mem, fn),
@@ -140,6 +162,7 @@ static ir_func *lower_func(lower *l, tx_func *fn, ir_func_kind kind)
             fr.results[i]->mem = ir_local(&l->b, fr.results[i]->elem, fr.results[i]->n, "result");
     }
     lower_params(l, f, fn);
+    lower_requests(l, f, fn);
     f->draws = fn->nsites > 0;
     if (f->draws)
         fr.key = fn->is_kernel ? ir_key(&l->b) : ir_region_param(f->body, SC_U64, "key");

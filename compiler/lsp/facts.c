@@ -231,7 +231,7 @@ const char *unit_activity(unit *u, const ast_item *item, const char *name, unsig
     for (size_t i = 0; u->reached == UNIT_LOWERED && i < u->ir->funcs.len && !f; i++)
         if (u->ir->funcs.at[i]->kind == IR_KERNEL && !strcmp(u->ir->funcs.at[i]->name, item->name))
             f = u->ir->funcs.at[i];
-    if (!f || !(f->ad.derive & IR_DERIVE_GRAD) || f->ad.no_grad)
+    if (!f || !(ir_derives(f) & IR_DERIVE_GRAD) || f->ad.no_grad)
         return NULL;
     activity a = activity_compute(f, ACTIVITY_REVERSE);
     trace t = {.f = f, .a = &a, .name = name, .from = from, .until = until, .seen = xmalloc(a.n + 1)};

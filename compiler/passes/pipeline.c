@@ -100,6 +100,24 @@ static bool overwrites_active(const ir_op *op)
            ir_field_of(op)->grad;
 }
 
+/* By the inputs of that kind of derivative; NULL after errors. */
+static ir_func *adjoint_by(ir_func *k, int kind)
+{
+    ir_func *from = k->ad.with_locals ? k->ad.with_locals : k;
+    ir_sigparam *sig = from->sig;
+    from->sig = signature_by(from, kind);
+    const bool ok = pass_reverse(from);
+    from->sig = sig;
+    if (ok)
+        from->ad.grad->ad.primal = k;
+    return ok ? from->ad.grad : NULL;
+}
+
+static const char *derived_name(const ir_func *k, const char *suffix)
+{
+    return intern(k->module->names, arena_printf(k->module->mem, "%s_%s", k->name, suffix));
+}
+
 /* A plain store takes the gradient of what was there, and so does the winner of a minimum, also in a no_grad kernel:
  * that is the whole adjoint of one. */
 static bool derive_grad(ir_func *k)
@@ -109,21 +127,18 @@ static bool derive_grad(ir_func *k)
         return true;
     }
     if (k->ad.no_grad ? !ir_has(k->body, overwrites_active)
-                      : k->ad.no_grad_why || !(k->ad.derive & (IR_DERIVE_GRAD | IR_DERIVE_HVP)))
+                      : k->ad.no_grad_why || !(ir_derives(k) & (IR_DERIVE_GRAD | IR_DERIVE_HVP)))
         return true;
     /* From here on an origin is an operation of the primal: what derived code replays. */
-    ir_func *from = k->ad.with_locals ? k->ad.with_locals : k;
-    ir_forget_origins(from);
-    if (!pass_reverse(from))
-        return false;
-    k->ad.grad = from->ad.grad;
-    k->ad.grad->ad.primal = k;
-    return true;
-}
-
-static const char *derived_name(const ir_func *k, const char *suffix)
-{
-    return intern(k->module->names, arena_printf(k->module->mem, "%s_%s", k->name, suffix));
+    ir_forget_origins(k->ad.with_locals ? k->ad.with_locals : k);
+    if (needs_bent(k)) {
+        k->ad.bent = adjoint_by(k, IR_DERIVE_HVP);
+        if (!k->ad.bent)
+            return false;
+        k->ad.bent->name = derived_name(k, "bent");
+    }
+    k->ad.grad = adjoint_by(k, IR_DERIVE_GRAD);
+    return k->ad.grad != NULL;
 }
 
 static bool bars_scope(const ir_op *op)
@@ -148,8 +163,11 @@ static bool derive_jvp(ir_func *k)
         k->ad.jvp = k->ad.custom_jvp;
     else if (stands_in_scope(k))
         pass_forward(k, IR_KERNEL_JVP, derived_name(k, "jvp"));
-    else if (!k->ad.no_grad && !k->ad.no_jvp_why && (k->ad.derive & IR_DERIVE_JVP) && record_for_tangents(k)) {
+    else if (!k->ad.no_grad && !k->ad.no_jvp_why && (ir_derives(k) & IR_DERIVE_JVP) && record_for_tangents(k)) {
+        ir_sigparam *sig = k->sig;
+        k->sig = signature_by(k, IR_DERIVE_JVP);
         pass_forward(k, IR_KERNEL_JVP, derived_name(k, "jvp"));
+        k->sig = sig;
         record_forget_tangents(k);
     }
     return diag_error_count(k->module->diag) == errors;
@@ -159,8 +177,11 @@ static bool derive_hvp(ir_func *k)
 {
     const int errors = diag_error_count(k->module->diag);
     if (k->ad.grad &&
-        ((k->ad.derive & IR_DERIVE_HVP) || (k->ad.no_grad && k->ad.jvp && activity_has_second_order(k->module))))
-        pass_forward(k->ad.grad, IR_KERNEL_HVP, derived_name(k, "hvp"));
+        ((ir_derives(k) & IR_DERIVE_HVP) || (k->ad.no_grad && k->ad.jvp && activity_has_second_order(k->module))))
+        pass_forward(k->ad.bent ? k->ad.bent : k->ad.grad, IR_KERNEL_HVP, derived_name(k, "hvp"));
+    if (k->ad.bent)
+        rev_forget(k->module, k->ad.bent);
+    k->ad.bent = NULL;
     return diag_error_count(k->module->diag) == errors;
 }
 

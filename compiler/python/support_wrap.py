@@ -141,7 +141,9 @@ class _Call:
             return self.f.call("jvp", self.module, given)
 
     def has_second(self):
-        return "hvp" in self.f.forms and "jvp" in self.f.forms
+        """What the gradient is by, the JVP and the second-order product must be by as well."""
+        inputs = {i for i in self.f.inputs if self.f.differentiable(i)}
+        return all(inputs <= {i for _, i, plane, _ in self.f.calls.get(form, ()) if plane == _DUAL} and form in self.f.forms for form in ("jvp", "hvp"))
 
     def twice(self, values, outs, seeds, duals):
         """The derivative of pull along: with duals of the gradients, the gradients of the inputs and those of the seeds."""
@@ -183,7 +185,7 @@ class _Launched:
 
 
 def _no_second(name):
-    return f"{name} has no second derivative here: declare it derive(grad, jvp, hvp)"
+    return f"{name} has no second derivative here: declare it derive(grad, jvp, hvp), all by the same inputs"
 
 
 def _kernel_doc(name):

@@ -197,6 +197,9 @@ static const char *hint_in_head(parse *p, const expectation *e)
         return "the type stands behind the name, 'a: real'";
     if (is_name(cur->code) && is_name(prev->code) && has(e, "')'"))
         return "the type stands behind the name, 'a: T'";
+    if (cur->code == TOK_CONST && p->depth > 0 && p->open[p->depth - 1].code == '(' &&
+        has(e, prev->code == ':' ? "type name" : "')'"))
+        return "'const' stands behind the type, 'a: T const'";
     if (cur->code == ';' && has(e, "'}'"))
         return "members are separated by ','";
     if (cur->code == ';' && has(e, "'{'"))

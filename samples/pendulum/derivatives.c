@@ -18,7 +18,7 @@ void interval_gradient_of_cost(const interval *v, const double z[INPUTS], double
 {
     const double one = 1.0;
     memset(gradient, 0, INPUTS * sizeof *gradient);
-    pendulum_advance_grad(z, z[STATE], v->time, v->steps, v->plant, NULL, NULL, NULL, &one, gradient, &gradient[STATE], NULL, NULL, v->workspace);
+    pendulum_advance_grad(z, z[STATE], v->time, v->steps, v->plant, NULL, NULL, NULL, &one, gradient, &gradient[STATE], v->workspace);
 }
 
 void interval_hessian(const interval *v, const double z[INPUTS], double factor, const double multiplier[STATE], double H[INPUTS][INPUTS])
@@ -28,10 +28,9 @@ void interval_hessian(const interval *v, const double z[INPUTS], double factor, 
     for (int j = 0; j < INPUTS; j++) {
         double along[INPUTS] = {0.0};
         along[j] = 1.0;
-        pendulum_lagrangian_hvp(z, along, z[STATE], &along[STATE], v->time, NULL, v->steps, v->plant, NULL, factor, NULL, multiplier, NULL,
-                                NULL, NULL, &one, NULL, /* the result, and its gradient */
-                                NULL, H[j], NULL, &H[j][STATE], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, /* gradients, each with its dual */
-                                v->workspace);
+        pendulum_lagrangian_hvp(z, along, z[STATE], &along[STATE], v->time, v->steps, v->plant, factor, multiplier,
+                                NULL, NULL, &one, NULL,               /* the result, and its gradient */
+                                NULL, H[j], NULL, &H[j][STATE], v->workspace); /* gradients, each with its dual */
     }
 }
 
@@ -40,7 +39,7 @@ void jacobian_forward(const interval *v, const double z[INPUTS], double J[OUTPUT
     for (int j = 0; j < INPUTS; j++) {
         double along[INPUTS] = {0.0}, column[OUTPUTS];
         along[j] = 1.0;
-        pendulum_advance_jvp(z, along, z[STATE], &along[STATE], v->time, NULL, v->steps, v->plant, NULL, NULL, column, NULL, &column[STATE]);
+        pendulum_advance_jvp(z, along, z[STATE], &along[STATE], v->time, v->steps, v->plant, NULL, column, NULL, &column[STATE]);
         for (int i = 0; i < OUTPUTS; i++)
             J[i][j] = column[i];
     }
@@ -52,7 +51,7 @@ void jacobian_reverse(const interval *v, const double z[INPUTS], double J[OUTPUT
     for (int i = 0; i < OUTPUTS; i++) {
         double of[OUTPUTS] = {0.0};
         of[i] = 1.0;
-        pendulum_advance_grad(z, z[STATE], v->time, v->steps, v->plant, NULL, NULL, of, &of[STATE], J[i], &J[i][STATE], NULL, NULL, v->workspace);
+        pendulum_advance_grad(z, z[STATE], v->time, v->steps, v->plant, NULL, NULL, of, &of[STATE], J[i], &J[i][STATE], v->workspace);
     }
 }
 

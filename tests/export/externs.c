@@ -23,3 +23,8 @@ void bend(double a, double *result_0, double result_1[2])
     result_1[0] = a;
     result_1[1] = 1.0 - a;
 }
+
+double no_rule(double x)
+{
+    return sqrt(x) + x;
+}

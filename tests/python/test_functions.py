@@ -27,6 +27,24 @@ class Values(unittest.TestCase):
         self.assertEqual(f.fall_grad(1.0, [0, 0], 0).height_grad, 1)
         self.assertEqual(f.fall_grad(1.0, [1, 1], 10000).height_grad, 1)
 
+    def test_inputs(self):
+        rain, p, a, k, h = np.linspace(0.1, 0.5, 4), {"mass": 1.5}, np.array([0.4, 0.9]), 0.7, 1e-6
+        r = f.runoff_grad(rain, p, a, k)
+        self.assertEqual(r._fields, ("result", "a_grad", "k_grad"))
+        close(r.result, f.runoff(rain, p, a, k))
+        close(r.k_grad, (f.runoff(rain, p, a, k + h) - f.runoff(rain, p, a, k - h)) / (2 * h))
+        e = np.eye(2) * h
+        close(r.a_grad, [(f.runoff(rain, p, a + e[i], k) - f.runoff(rain, p, a - e[i], k)) / (2 * h) for i in range(2)])
+        close(f.runoff_jvp(rain, p, a, k, k_dual=2).result_dual, 2 * r.k_grad)
+        s = f.runoff_hvp(rain, p, a, k, a_dual=[1, 2])
+        self.assertEqual(s._fields, ("result", "result_dual", "a_grad", "a_grad_dual"))
+        close(s.a_grad, r.a_grad)
+        above, below = (f.runoff_grad(rain, p, a + t * h * np.array([1, 2]), k).a_grad for t in (1, -1))
+        close(s.a_grad_dual, (above - below) / (2 * h), 1e-5)
+        for form, name in ((f.runoff_jvp, "a_dual"), (f.runoff_jvp, "rain_dual"), (f.runoff_hvp, "k_dual"), (f.runoff_hvp, "p_dual")):
+            with self.assertRaises(TypeError):
+                form(rain, p, a, k, **{name: a})
+
     def test_structs_and_several_results(self):
         p, A = {"mass": 2, "size": [1, 2], "steps": 3, "on": True}, np.arange(6.0).reshape(2, 3)
         q, m, B, n = f.grow(p, 0.1, A)

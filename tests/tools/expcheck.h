@@ -8,6 +8,7 @@ typedef struct expcheck_func {
     const char *name;
     int nin, nout; /* real components that go in, that come out */
     const bool *single_in, *single_out; /* which of them are f32; NULL: none */
+    const bool *by_grad, *by_jvp, *by_hvp; /* which inputs that derivative is by; NULL: all */
     void (*run)(const double *x, double *y);
     void (*grad)(const double *x, double *y, const double *w, double *g);                                         /* NULL: none */
     void (*jvp)(const double *x, const double *v, double *y, double *dy);                                         /* NULL: none */

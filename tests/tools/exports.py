@@ -87,6 +87,12 @@ class Function:
         self.outs = [a for a in self.params if a.real and not a.const and a.pointer] + [a for a in self.results if a.real]
         self.byname = {a.name: a for a in self.params + self.results}
 
+    def by(self, form):
+        """Of each number of the inputs, whether that derivative is by it; None: it is by all."""
+        names = {a.name for a in self.forms.get(form, [])}
+        flags = [f"{a.name}{'_grad' if form == '_grad' else '_dual'}" in names for a in self.ins for _ in range(a.count)]
+        return None if self.kernel or not names or all(flags) else flags
+
     def offset(self, group, arg):
         at = 0
         for a in group:
@@ -226,11 +232,16 @@ def main():
             single[f.name, way] = any(flags)
             if single[f.name, way]:
                 print(f"static const bool {f.name}_single_{way}[] = {{{', '.join('true' if one else 'false' for one in flags)}}};")
+    by = {(f.name, form[1:]): f.by(form) for f in funcs for form in ("_grad", "_jvp", "_hvp")}
+    for (name, form), flags in by.items():
+        if flags is not None:
+            print(f"static const bool {name}_by_{form}[] = {{{', '.join('true' if one else 'false' for one in flags)}}};")
     print("const expcheck_func expcheck_funcs[] = {")
     for f in funcs:
         total = [sum(a.count for a in group) for group in (f.ins, f.outs)]
         members = "".join(f", .{form[1:] or 'run'} = {f.name}{form}_flat" for form in f.forms)
         members += "".join(f", .single_{way} = {f.name}_single_{way}" for way in ("in", "out") if single[f.name, way])
+        members += "".join(f", .by_{form} = {f.name}_by_{form}" for form in ("grad", "jvp", "hvp") if by[f.name, form] is not None)
         print(f'    {{.name = "{f.name}", .nin = {total[0]}, .nout = {total[1]}{members}}},')
     print(f"}};\nconst int expcheck_count = {len(funcs)};")
 

@@ -59,7 +59,9 @@ static int teardown(void **state)
 static void make_kernel(fixture *f, bool stopped)
 {
     ir_func *k = ir_func_create(f->m, IR_KERNEL, "k");
-    k->ad.derive = IR_DERIVE_GRAD;
+    k->ad.requests = ARENA_NEW(f->mem, ir_request);
+    k->ad.requests->kind = IR_DERIVE_GRAD;
+    k->ad.nrequests = 1;
     ir_builder b = {.func = k, .region = k->body, .loc = {3, 5, 0}};
     ir_value *zero = ir_const_i(&b, SC_I64, 0);
     ir_value *v = ir_load(&b, f->x, IR_DATA, NULL, zero);

@@ -28,7 +28,8 @@ struct tx_local {
     tx_expr **extents; /* local arrays of which one is not constant: i64 expressions of params and constants */
     bool mutable_;
     bool by_ref;           /* parameter: the caller's array */
-    bool needs_grad;       /* kernel parameter */
+    bool needs_grad;       /* parameter of a kernel, or by which a gradient of an export func is */
+    bool no_dual;          /* float parameter of an export func without tangent */
     const tx_local *whole; /* of a parameter that is a struct, which this is leaf number `leaf` of */
     int leaf;
     ir_field *array; /* parameter that is an array of the host */
@@ -142,6 +143,16 @@ typedef struct tx_read {
     struct tx_read *next;
 } tx_read;
 
+/* A derivative that a kernel or export func is to have. */
+typedef struct tx_request {
+    int kind; /* IR_DERIVE_* */
+    src_span at;
+    bool listed; /* it names its inputs: */
+    const ast_expr *list;
+    const char **inputs; /* parameters by which it is, in the order of the list; NULL: by all floats */
+    int ninputs;
+} tx_request;
+
 struct tx_func {
     const char *name; /* unique: instances of generics are numbered f_1, f_2 */
     const char *doc;
@@ -157,7 +168,8 @@ struct tx_func {
     const ty *declared, *result; /* TY_VOID, one type, or TY_TUPLE; result is flat */
     tx_stmt *body;
     int nlocals;
-    int derive; /* IR_DERIVE_*; kernels and export funcs */
+    tx_request *requests; /* of kernels and export funcs, at most one of each kind */
+    int nrequests;
     bool derive_explicit, no_grad;
     bool in_place;                     /* refers to arrays of the host, which belong to its caller */
     bool atomics;                      /* uses old values of atomics, itself or what it calls */
@@ -173,6 +185,15 @@ struct tx_func {
     void *scan;           /* scratch of lowering */
     tx_func *next;
 };
+
+/* Which derivatives it is to have: IR_DERIVE_*. */
+static inline int tx_derives(const tx_func *f)
+{
+    int kinds = 0;
+    for (int i = 0; i < f->nrequests; i++)
+        kinds |= f->requests[i].kind;
+    return kinds;
+}
 
 struct tx_module {
     ir_module *ir;     /* fields and params are created by the checker; functions by lowering */

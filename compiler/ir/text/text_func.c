@@ -38,6 +38,7 @@ static const struct {
     {"grad", offsetof(ir_func, ad.grad)},
     {"jvp", offsetof(ir_func, ad.jvp)},
     {"hvp", offsetof(ir_func, ad.hvp)},
+    {"bent", offsetof(ir_func, ad.bent)},
     {"vjp", offsetof(ir_func, ad.vjp)},
     {"fn_jvp", offsetof(ir_func, ad.fn_jvp)},
     {"replay", offsetof(ir_func, ad.replay)},
@@ -121,18 +122,51 @@ static void results(ir_text *t, ir_func *f)
     vec_free(&types);
 }
 
+/* The inputs of a derivative: [1 4]. */
+static void inputs(ir_text *t, ir_request *r)
+{
+    VEC(int) read = {0};
+    if (!text_opt(t, "[", r->inputs != NULL))
+        return;
+    for (int i = 0; t->out ? i < r->ninputs : !t->failed && !text_is(t, "]"); i++) {
+        int input = t->out ? r->inputs[i] : 0;
+        text_lit(t, i ? " " : "");
+        text_int(t, &input, 0, INT32_MAX);
+        vec_push(&read, input);
+    }
+    text_lit(t, "]");
+    if (!t->out) {
+        r->ninputs = (int)read.len;
+        r->inputs = ARENA_ARRAY(t->m->mem, int, read.len + 1);
+        for (size_t i = 0; i < read.len; i++)
+            r->inputs[i] = read.at[i];
+    }
+    vec_free(&read);
+}
+
 /* What derivatives a kernel is to have. */
 static void derive(ir_text *t, ir_func *f)
 {
-    static const char *const words[] = {"grad", "jvp", "hvp"};
-    if (!text_opt(t, " derive(", f->ad.derive != 0))
+    enum { KINDS = 3 };
+    static const char *const words[KINDS] = {"grad", "jvp", "hvp"};
+    if (!text_opt(t, " derive(", f->ad.nrequests != 0))
         return;
-    for (int i = 0, n = 0; i < 3; i++)
-        if (t->out ? f->ad.derive & 1 << i : text_is(t, words[i])) {
-            text_lit(t, n++ ? " " : "");
-            text_lit(t, words[i]);
-            f->ad.derive |= 1 << i;
+    if (!t->out)
+        f->ad.requests = ARENA_ARRAY(t->m->mem, ir_request, KINDS);
+    for (int i = 0, n = 0; i < KINDS; i++) {
+        ir_request *r = NULL;
+        for (int k = 0; t->out && k < f->ad.nrequests; k++)
+            r = f->ad.requests[k].kind == 1 << i ? &f->ad.requests[k] : r;
+        if (!t->out && text_is(t, words[i])) {
+            r = &f->ad.requests[f->ad.nrequests++];
+            r->kind = 1 << i;
         }
+        if (!r)
+            continue;
+        text_lit(t, n++ ? " " : "");
+        text_lit(t, words[i]);
+        inputs(t, r);
+    }
     text_lit(t, ")");
 }
 
@@ -176,6 +210,7 @@ static void signature(ir_text *t, ir_sigparam *s)
     text_lit(t, " at ");
     text_int(t, &s->first, 0, INT32_MAX);
     text_flag(t, " grad", &s->grad);
+    text_flag(t, " no_dual", &s->no_dual);
     void *array = s->array, *structure = (void *)s->structure;
     if (text_opt(t, " array ", array != NULL)) {
         text_refer(t, &t->fields, "field", &array);

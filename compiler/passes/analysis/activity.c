@@ -16,7 +16,7 @@
 bool activity_has_second_order(const ir_module *m)
 {
     for (size_t i = 0; i < m->funcs.len; i++)
-        if (m->funcs.at[i]->kind == IR_KERNEL && (m->funcs.at[i]->ad.derive & IR_DERIVE_HVP))
+        if (m->funcs.at[i]->kind == IR_KERNEL && (ir_derives(m->funcs.at[i]) & IR_DERIVE_HVP))
             return true;
     return false;
 }
@@ -31,6 +31,20 @@ bool *activity_storage(const ir_module *m, activity_mode mode)
             continue;
         at[ir_storage_of(f, IR_DATA)] = mode == ACTIVITY_REVERSE ? f->grad : f->dual;
         at[ir_storage_of(f, ir_adjoint_of(IR_DATA))] = second && f->grad;
+    }
+    return at;
+}
+
+bool *activity_storage_of(const ir_func *f, activity_mode mode)
+{
+    bool *at = activity_storage(f->module, mode);
+    for (int i = 0; i < f->nsig && f->pure; i++) {
+        const ir_sigparam *p = &f->sig[i];
+        if (!p->array)
+            continue;
+        const bool wanted = mode == ACTIVITY_REVERSE ? p->grad : !p->no_dual;
+        at[ir_storage_of(p->array, IR_DATA)] &= wanted;
+        at[ir_storage_of(p->array, ir_adjoint_of(IR_DATA))] &= p->grad;
     }
     return at;
 }
@@ -362,9 +376,10 @@ void flow_mark_params(flow *w, activity_mode mode)
     const bool all = f->kind == IR_FUNC || mode == ACTIVITY_FORWARD;
     for (int i = 0; i < f->body->nparams && all; i++)
         set(w, w->varied, f->body->params[i]);
-    for (int s = 0; s < f->nsig && !all; s++)
-        for (int k = 0; f->sig[s].grad && k < f->sig[s].rows * f->sig[s].cols; k++)
-            set(w, w->varied, f->body->params[f->sig[s].first + k]);
+    for (int s = 0; s < f->nsig && f->kind != IR_FUNC; s++)
+        for (int k = 0; k < f->sig[s].rows * f->sig[s].cols; k++)
+            if (all ? f->sig[s].no_dual : f->sig[s].grad)
+                w->varied[f->body->params[f->sig[s].first + k]->id] = !all;
 }
 
 /* From the parameters that are marked. */
@@ -387,7 +402,7 @@ activity activity_compute(const ir_func *f, activity_mode mode)
 {
     flow w = flow_create(f);
     flow_mark_params(&w, mode);
-    return follow(&w, activity_storage(f->module, mode));
+    return follow(&w, activity_storage_of(f, mode));
 }
 
 activity activity_of_params(const ir_func *f, const bool *wanted)

@@ -8,6 +8,8 @@
  * has duals; gradients have duals where the module has second-order products, and cannot change inside a forward scope
  * where it has none. */
 bool *activity_storage(const ir_module *m, activity_mode mode);
+/* The same for one function: arrays of an export func count by what its derivatives are by. */
+bool *activity_storage_of(const ir_func *f, activity_mode mode);
 /* The same where memory counts as constant. */
 bool *activity_no_storage(const ir_module *m);
 /* Whether a kernel of the module has a second-order product. */
@@ -42,8 +44,8 @@ void flow_free(flow *w);
 /* Run to the fixpoint from the bits that are set; true if any bit was added. */
 bool flow_vary(flow *w);
 bool flow_use(flow *w);
-/* Marks the parameters that are active inputs: of functions all floats, of kernels those with needs_grad (reverse) or
- * all floats (forward). */
+/* Marks the parameters that are active inputs: of functions all floats, of kernels those with a gradient (reverse) or
+ * all floats but those without tangent (forward). */
 void flow_mark_params(flow *w, activity_mode mode);
 
 #endif

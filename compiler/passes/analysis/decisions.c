@@ -234,7 +234,7 @@ static void decide(ir_op *op, void *ctx)
 static void decide_results(marker *k, ir_func *f)
 {
     const ir_op *y = ir_yield_of(f->body);
-    if (!ir_is_export(f) || !f->ad.derive)
+    if (!ir_is_export(f) || !f->ad.nrequests)
         return;
     effects e = effects_of_region(k->m, f->body);
     f->ad.results_separate = exact_results_are_costly(f) && !e.stack; /* a call would need memory of its own */

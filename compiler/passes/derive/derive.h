@@ -17,10 +17,18 @@ bool pass_lost_gradient(ir_module *m);
  * passes/derive/arrays.c */
 void pass_arrays(ir_func *f);
 
+/* The signature that a derivative of that kind has: without gradients and tangents of inputs by which it is not.
+ * passes/derive/inputs.c */
+ir_sigparam *signature_by(const ir_func *f, int kind);
+/* Whether the second-order product of an export func is by other inputs than its gradient. */
+bool needs_bent(const ir_func *f);
+
 /* The adjoint of a kernel, as a new function of kind IR_KERNEL_GRAD, entered in f->ad.grad and in the module; dead
  * code, loads above all, is gone from it. Decides what it wants of saved fields that the kernel overwrites
  * (f->launch.parts). False after errors. passes/derive/reverse/ */
 bool pass_reverse(ir_func *kernel);
+/* Takes a function out of the module. */
+void rev_forget(ir_module *m, const ir_func *f);
 
 /* Forward mode needs winners of minima and maxima whether or not an adjoint does: a kernel keeps them while its JVP is
  * made. False after errors. passes/derive/reverse/record.c */

@@ -342,6 +342,18 @@ void fwd_region(fwd *w, ir_builder *b, const ir_region *r)
 
 /* ---- functions ---- */
 
+/* Which parameters have a tangent. */
+static bool *with_tangent(const ir_func *f)
+{
+    bool *at = ARENA_ARRAY(f->module->mem, bool, f->body->nparams + 1);
+    for (int i = 0; i < f->body->nparams; i++)
+        at[i] = scalar_is_float(f->body->params[i]->type);
+    for (int i = 0; i < f->nsig && f->kind != IR_FUNC; i++)
+        for (int k = 0; f->sig[i].no_dual && k < f->sig[i].rows * f->sig[i].cols; k++)
+            at[f->sig[i].first + k] = false;
+    return at;
+}
+
 static void copy_signature(fwd *w)
 {
     const ir_func *f = w->from;
@@ -363,8 +375,9 @@ static void copy_signature(fwd *w)
     if (!out->body)
         out->body = ir_region_create(out);
     fwd_clone_params(w, out->body, f->body);
+    const bool *tangent = with_tangent(f);
     for (int i = 0; i < f->body->nparams; i++)
-        if (scalar_is_float(f->body->params[i]->type))
+        if (tangent[i])
             fwd_tangent_param(w, out->body, f->body->params[i]);
 }
 
@@ -381,7 +394,7 @@ static void build(ir_func *f, ir_func *out, gradient_maker gradient, along_kind 
         memset(w.act.varied, 0, w.act.n * sizeof *w.act.varied);
     w.val = ir_map_create(f);
     w.tan = ir_map_create(f);
-    w.storage = gradient ? activity_no_storage(w.m) : activity_storage(w.m, ACTIVITY_FORWARD);
+    w.storage = gradient ? activity_no_storage(w.m) : activity_storage_of(f, ACTIVITY_FORWARD);
     copy_signature(&w);
     bool *tangent = ARENA_ARRAY(w.m->mem, bool, f->nresults + 1);
     for (int i = 0; i < f->nresults; i++)

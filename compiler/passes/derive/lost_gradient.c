@@ -115,13 +115,13 @@ static const char *derivative_why(lost *l, const func_state *s, ir_plane plane, 
     const ir_op *use = uses_plane(l, s, plane);
     if (use) {
         const char *name = node_name(l->m, ir_field_of(use), plane);
-        if (k->ad.derive_explicit && (k->ad.derive & mask)) {
+        if (k->ad.derive_explicit && (ir_derives(k) & mask)) {
             diag(l->m->diag, span_at(k->loc), DIAG_DERIVE_PLANE, k->name, what, name);
             diag_note(l->m->diag, span_at(use->loc), "'%s' is used here", name);
         }
         return arena_printf(l->m->mem, "it uses %s", name);
     }
-    if (!(k->ad.derive & mask))
+    if (!(ir_derives(k) & mask))
         return arena_printf(l->m->mem, "derive(...) does not list %s", what);
     return NULL;
 }
@@ -132,7 +132,7 @@ static void decide(lost *l)
         func_state *s = &l->funcs.at[i];
         if (s->f->kind != IR_KERNEL || s->f->ad.no_grad)
             continue;
-        const bool second = (s->f->ad.derive & IR_DERIVE_HVP) && !(s->f->ad.derive & IR_DERIVE_GRAD);
+        const bool second = (ir_derives(s->f) & (IR_DERIVE_HVP | IR_DERIVE_GRAD)) == IR_DERIVE_HVP;
         s->f->ad.no_grad_why = derivative_why(l, s, ir_adjoint_of(IR_DATA), IR_DERIVE_GRAD | IR_DERIVE_HVP,
                                               second ? "hvp" : "grad");
         s->f->ad.no_jvp_why = derivative_why(l, s, ir_tangent_of(IR_DATA), IR_DERIVE_JVP, "jvp");
@@ -269,7 +269,7 @@ static bool differentiated(const lost *l, const ir_func *k)
 
 static bool has_second_order(const ir_func *k)
 {
-    return k->kind == IR_KERNEL && !k->ad.no_grad && !k->ad.no_grad_why && (k->ad.derive & IR_DERIVE_HVP);
+    return k->kind == IR_KERNEL && !k->ad.no_grad && !k->ad.no_grad_why && (ir_derives(k) & IR_DERIVE_HVP);
 }
 
 static void start(lost *l)
@@ -289,7 +289,7 @@ static void start(lost *l)
         /* Of a kernel's parameters those marked needs_grad are sources in both modes: of the others a tangent is the
          * caller's choice. */
         if (s->f->kind == IR_KERNEL) {
-            flow_mark_params(&s->w, ACTIVITY_REVERSE);
+            flow_mark_params(&s->w, s->f->pure ? l->mode : ACTIVITY_REVERSE);
             const ir_op *y = ir_yield_of(s->f->body);
             for (int k = 0; k < y->nargs; k++)
                 s->w.useful[y->args[k]->id] |= scalar_is_float(y->args[k]->type);

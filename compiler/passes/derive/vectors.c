@@ -77,7 +77,7 @@ bool pass_vectors(ir_module *m)
         for (size_t i = 0; i < m->funcs.len; i++) {
             ir_func *k = m->funcs.at[i];
             const bool own = mode == ACTIVITY_REVERSE ? k->ad.custom_grad : k->ad.custom_jvp;
-            if (k->kind == IR_KERNEL && !k->ad.no_grad && !own && (k->ad.derive & derivatives[mode]))
+            if (k->kind == IR_KERNEL && !k->ad.no_grad && !own && (ir_derives(k) & derivatives[mode]))
                 check_func(&v, k);
         }
     }

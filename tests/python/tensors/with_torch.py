@@ -24,6 +24,21 @@ class Functions(unittest.TestCase):
         self.assertTrue(gradcheck(lambda x: f.plain(x, {"k": 2.0})[0], (T(5),)))
         self.assertTrue(gradcheck(lambda a: f.spread(a, n=4), (T(),)))
 
+    def test_inputs(self):
+        """const, and lists in derive(...)."""
+        rain = T(5).detach()
+        self.assertTrue(gradcheck(lambda p, k: f.runoff(rain, p, k), (T(2), T())))
+        self.assertTrue(gradgradcheck(lambda p, k: f.runoff(rain, p, k), (T(2), T())))
+        with self.assertRaisesRegex(TypeError, "rain: the tensor requires a gradient, which there is none of"):
+            f.runoff(T(5), T(2), T())
+        self.assertTrue(gradcheck(f.second_by_one, (T(), T())))
+        b = T().detach()
+        self.assertTrue(gradcheck(lambda a: f.forward_by_one(a, b), (T(),)))
+        for call, arguments in ((f.second_by_one, (T(), T())), (lambda a: f.forward_by_one(a, b), (T(),))):
+            g, = torch.autograd.grad(call(*arguments), arguments[:1], create_graph=True)
+            with self.assertRaisesRegex(RuntimeError, "no second derivative here: .*by the same inputs"):
+                g.backward()
+
     def test_values(self):
         s, k = T(5, 2), T(5)
         before = s.detach().clone()

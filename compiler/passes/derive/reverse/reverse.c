@@ -1,6 +1,7 @@
 /* Reverse mode: the adjoint of a function or kernel. docs/architecture.md tells the scheme. */
 #include <string.h>
 
+#include "passes/analysis/activity.h"
 #include "passes/analysis/analysis.h"
 #include "passes/derive/derive.h"
 #include "passes/derive/reverse/build/build.h"
@@ -21,7 +22,11 @@ void rev_region(scope *s, const ir_region *r)
 
 static rev rev_begin(ir_func *f, const activity *act)
 {
-    rev rv = {.module = f->module, .primal = f, .act = *act, .plan = rev_plan_begin(f)};
+    rev rv = {.module = f->module,
+              .primal = f,
+              .act = *act,
+              .storage = activity_storage_of(f, ACTIVITY_REVERSE),
+              .plan = rev_plan_begin(f)};
     const size_t n = f->next_value + 1;
     if (f->ad.no_grad) /* nothing it computes depends on anything; what it stores over has no gradient any more */
         memset(rv.act.varied, 0, rv.act.n * sizeof *rv.act.varied);

@@ -110,7 +110,8 @@ struct rev {
     const ir_func *primal;
     ir_func *out;
     activity act;
-    ir_map fwd;     /* primal value -> its clone in the forward sweep */
+    const bool *storage; /* by ir_storage: memory that carries gradients */
+    ir_map fwd;          /* primal value -> its clone in the forward sweep */
     ptrmap fwd_ops; /* primal operation with regions -> its clone there; of a task that is not run again: what stands in
                        its place */
     ir_value **memo;          /* primal id -> its value on the reverse side (scopes that are not roots) */
@@ -142,8 +143,6 @@ typedef struct rev_goal {
 } rev_goal;
 /* A new function, named after the one it is derived from. */
 ir_func *rev_derived(ir_func *f, ir_func_kind kind, const char *suffix);
-/* Takes a function out of the module. */
-void rev_forget(ir_module *m, const ir_func *f);
 /* The adjoints of all float parameters of a function. out: of rev_derived. */
 void rev_func(ir_func *f, ir_func *out, rev_goal goal);
 ir_func *reverse_vjp(ir_func *f);

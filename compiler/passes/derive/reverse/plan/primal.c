@@ -83,7 +83,7 @@ unsigned rev_rule_needs(const rev *rv, const ir_op *op)
 
 bool rev_has_gradient(const rev *rv, const ir_op *op)
 {
-    return !rv->of_args && ir_access_attr(op)->plane == IR_DATA && ir_field_of(op)->grad;
+    return !rv->of_args && ir_access_attr(op)->plane == IR_DATA && rv->storage[ir_storage_of_op(op)];
 }
 
 /* Whether v is what the store's element held: loaded in the same region, and nothing is stored in between. */

@@ -1,0 +1,237 @@
+/* derive(grad(p), hvp): which derivatives there are, and by which inputs those of an export func are. */
+#include <string.h>
+
+#include "check/check.h"
+
+enum { KINDS = 3 };
+
+static const char *const kind_names[KINDS] = {"grad", "jvp", "hvp"}; /* of IR_DERIVE_*, by bit */
+
+static const char *kind_name(int kind)
+{
+    int i = 0;
+    while (kind != 1 << i)
+        i++;
+    return kind_names[i];
+}
+
+/* ---- which ---- */
+
+static void bad_derivative(checker *c, src_span at)
+{
+    ERR(c, at, DIAG_DERIVE);
+    NOTE(c, at, "derive(...) takes grad, jvp and hvp; derive() is a kernel without derivatives");
+}
+
+static tx_request *add_request(checker *c, tx_func *f, int kind, src_span at)
+{
+    if (!f->requests)
+        f->requests = ARENA_ARRAY(c->mem, tx_request, KINDS);
+    tx_request *r = &f->requests[f->nrequests++];
+    *r = (tx_request){.kind = kind, .at = at};
+    return r;
+}
+
+void default_requests(checker *c, tx_func *f)
+{
+    const src_span at = span_at(f->loc);
+    add_request(c, f, IR_DERIVE_GRAD, at);
+    add_request(c, f, IR_DERIVE_JVP, at);
+}
+
+/* 0: none is called so. */
+static int kind_of(const ast_expr *e)
+{
+    int kind = 0;
+    for (int i = 0; i < KINDS && e->kind == AST_EXPR_NAME; i++)
+        kind |= strcmp(e->name, kind_names[i]) == 0 ? 1 << i : 0;
+    return kind;
+}
+
+static void check_request(checker *c, const sym *s, const ast_expr *e, tx_func *f)
+{
+    const bool listed = e->kind == AST_EXPR_CALL;
+    const ast_expr *name = listed ? e->a : e;
+    const int kind = kind_of(name);
+    if (!kind) {
+        bad_derivative(c, name->span);
+    } else if (tx_derives(f) & kind) {
+        ERR(c, name->span, DIAG_ATTR_TWICE, name->name);
+    } else if (listed && s->kind == SYM_KERNEL) {
+        ERR(c, e->span, DIAG_DERIVE_KERNEL, s->name, name->name);
+        NOTE(c, e->span, "inputs of a kernel are the fields and parameters that are marked needs_grad");
+    } else if (listed && !e->args) {
+        ERR(c, e->span, DIAG_DERIVE_NOTHING, name->name, s->name, "its list is empty");
+    } else {
+        tx_request *r = add_request(c, f, kind, e->span);
+        r->listed = listed;
+        r->list = e->args;
+    }
+}
+
+void check_requests(checker *c, const sym *s, const ast_attr *a, tx_func *f)
+{
+    f->nrequests = 0;
+    f->derive_explicit = true;
+    if (!a->parens)
+        bad_derivative(c, a->span);
+    for (const ast_expr *e = a->args; e; e = e->next)
+        check_request(c, s, e, f);
+}
+
+/* ---- by which inputs ---- */
+
+static bool is_const(const ast_param *p)
+{
+    bool found = false;
+    for (const ast_attr *a = p->attrs; a; a = a->next)
+        found = found || !strcmp(a->name, "const");
+    return found;
+}
+
+static bool has(const tx_request *r, const char *name)
+{
+    bool found = false;
+    for (int i = 0; i < r->ninputs; i++)
+        found = found || r->inputs[i] == name;
+    return found;
+}
+
+static bool is_by(const tx_request *r, const ast_param *p)
+{
+    return !r->inputs || has(r, p->name);
+}
+
+static const ast_param *param_of(const sym *s, const char *name)
+{
+    const ast_param *p = s->item->params;
+    while (p && p->name != name)
+        p = p->next;
+    return p;
+}
+
+static const ty *type_of(const sym *s, const ast_param *p)
+{
+    int k = 0;
+    for (const ast_param *o = s->item->params; o != p; o = o->next)
+        k++;
+    return s->param_types[k];
+}
+
+/* What is wrong with an entry of a list, NULL: nothing is. */
+static const char *misfit(checker *c, const sym *s, const ast_expr *e, const ast_param *p)
+{
+    if (e->kind == AST_EXPR_MEMBER)
+        return "a struct counts as a whole: its name alone is listed";
+    if (e->kind != AST_EXPR_NAME)
+        return "the list takes names of inputs";
+    if (!p)
+        return arena_printf(c->mem, "it is no parameter of '%s'", s->name);
+    if (p->dir == AST_DIR_OUT)
+        return "an 'out' array is a result";
+    return is_const(p) ? "it is const" : NULL;
+}
+
+static void list_input(checker *c, const sym *s, tx_request *r, const ast_expr *e)
+{
+    const char *name = e->kind == AST_EXPR_NAME ? e->name : NULL;
+    const ast_param *p = name ? param_of(s, name) : NULL;
+    const char *why = misfit(c, s, e, p);
+    if (p)
+        names_use(c, name, e->span);
+    if (why) {
+        ERR(c, e->span, DIAG_DERIVE_INPUT, name ? arena_printf(c->mem, "'%s'", name) : "this", kind_name(r->kind), why);
+        if (p)
+            NOTE(c, p->span, "'%s' is declared here", name);
+    } else if (has(r, name)) {
+        ERR(c, e->span, DIAG_ATTR_TWICE, name);
+    } else if (!ty_has_floats(type_of(s, p))) {
+        ERR(c, e->span, DIAG_NEEDS_GRAD_INTEGER, name, ty_name(c->types, type_of(s, p)));
+    } else {
+        r->inputs[r->ninputs++] = name;
+    }
+}
+
+static void check_list(checker *c, const sym *s, tx_request *r)
+{
+    int n = 0;
+    for (const ast_expr *e = r->list; e; e = e->next)
+        n++;
+    r->inputs = ARENA_ARRAY(c->mem, const char *, n + 1);
+    for (const ast_expr *e = r->list; e; e = e->next)
+        list_input(c, s, r, e);
+    for (const ast_param *p = s->item->params; p; p = p->next) {
+        if (p->dir != AST_DIR_INOUT || !ty_has_floats(type_of(s, p)) || has(r, p->name))
+            continue;
+        ERR(c, r->at, DIAG_DERIVE_INOUT, kind_name(r->kind), p->name);
+        NOTE(c, p->span,
+             "what '%s' holds at the end depends on what it held: add it to the list, or declare an 'in' "
+             "and an 'out' array",
+             p->name);
+    }
+}
+
+/* Without a list: by all floats that are not const. */
+static void list_all(checker *c, const sym *s, tx_request *r, bool first)
+{
+    bool floats = false, consts = false;
+    r->inputs = ARENA_ARRAY(c->mem, const char *, s->nparams + 1);
+    for (const ast_param *p = s->item->params; p; p = p->next) {
+        if (p->dir == AST_DIR_OUT || !ty_has_floats(type_of(s, p)))
+            continue;
+        floats = floats || !is_const(p);
+        consts = consts || is_const(p);
+        if (!is_const(p))
+            r->inputs[r->ninputs++] = p->name;
+    }
+    if (!consts)
+        r->inputs = NULL;
+    else if (!floats && first)
+        ERR(c, r->at, DIAG_DERIVE_NOTHING, kind_name(r->kind), s->name, "all its inputs of floats are const");
+}
+
+/* Whether any derivative of these kinds is by p. Where there is none it does not matter. */
+static bool any_by(const tx_func *f, int kinds, const ast_param *p)
+{
+    bool any = !(tx_derives(f) & kinds) && !is_const(p);
+    for (int i = 0; i < f->nrequests; i++)
+        any = any || ((f->requests[i].kind & kinds) && is_by(&f->requests[i], p));
+    return any;
+}
+
+static void mark_local(tx_local *l, bool grad, bool dual)
+{
+    const bool is_float = l->type->kind != TY_ERROR && l->type->kind != TY_STRUCT && scalar_is_float(l->type->elem);
+    l->needs_grad = grad && is_float;
+    l->no_dual = is_float && !dual;
+}
+
+static void mark_param(checker *c, const fn *f, const ast_param *p)
+{
+    const bool grad = any_by(f->tx, IR_DERIVE_GRAD | IR_DERIVE_HVP, p),
+               dual = any_by(f->tx, IR_DERIVE_JVP | IR_DERIVE_HVP, p);
+    const sym *s = names_lookup(c, p->name, p->span);
+    const ty *t = type_of(f->sym, p);
+    for (int i = 0; i < ty_nleaves(t); i++) {
+        ir_field *array = s->kind != SYM_FIELD ? NULL : s->members ? s->members[i] : s->field;
+        if (!array)
+            mark_local(s->parts ? s->parts[i] : s->local, grad, dual);
+        else if (!array->out) {
+            array->grad = array->grad && grad;
+            array->dual = array->dual && dual;
+        }
+    }
+}
+
+void check_inputs(checker *c, const fn *f)
+{
+    for (int i = 0; i < f->tx->nrequests; i++) {
+        tx_request *r = &f->tx->requests[i];
+        if (r->listed)
+            check_list(c, f->sym, r);
+        else
+            list_all(c, f->sym, r, i == 0);
+    }
+    for (const ast_param *p = f->sym->item->params; p; p = p->next)
+        mark_param(c, f, p);
+}
