@@ -66,7 +66,7 @@ const char *token_name(int code);
 %nterm <ast_attr *> attr
 %nterm <stmt_list> block stmts
 %nterm <ast_stmt *> stmt if_stmt for_stmt opt_else else_part
-%nterm <ast_binop> assign_op
+%nterm <ast_binop> assign_op own_op
 
 %%
 
@@ -197,6 +197,24 @@ attrs:
 attr:
     IDENT                                       { $$ = attr_new(p, @$, $1, false, (expr_list){0}); }
   | IDENT '(' opt_exprs ')'                     { $$ = attr_new(p, @$, $1, true, $3); }
+  | IDENT '(' own_op ')'                        { $$ = attr_operator(p, @$, $1, $3); }
+  ;
+
+/* operator(*): what a program's own functions can be. */
+own_op:
+    '+'                                         { $$ = AST_ADD; }
+  | '-'                                         { $$ = AST_SUB; }
+  | '*'                                         { $$ = AST_MUL; }
+  | '/'                                         { $$ = AST_DIV; }
+  | '%'                                         { $$ = AST_REM; }
+  | '@'                                         { $$ = AST_MATMUL; }
+  | POW                                         { $$ = AST_POW; }
+  | EQ                                          { $$ = AST_EQ; }
+  | NE                                          { $$ = AST_NE; }
+  | '<'                                         { $$ = AST_LT; }
+  | '>'                                         { $$ = AST_GT; }
+  | LE                                          { $$ = AST_LE; }
+  | GE                                          { $$ = AST_GE; }
   ;
 
 members:

@@ -7,6 +7,7 @@
  *   check_stmt.c       statements               check_assign.c  assignment and reductions
  *   check_expr.c       expressions
  *   check_call.c       calls                    check_atomic.c  atomic_add(x[i], v) and its like
+ *   check_struct_ops.c operators on structs
  *   check_operators.c  operators and operations check_build.c   T(...), [...]
  *   check_func.c       functions, kernels, instances            check_array.c   arrays of the host
  *   check_inputs.c     derive(...)
@@ -126,6 +127,7 @@ bool not_a_value(checker *c, val v, src_span at);      /* reports */
 bool is_numeric_value(checker *c, val v, src_span at); /* reports */
 val bad_operand(checker *c, const char *op, val v, src_span at);
 val apply_unary(checker *c, ir_opcode op, val a, src_span at);
+const char *operator_text(ast_binop op);
 bool is_order(ast_binop op);                                                 /* <, <=, >, >= */
 val chained_comparison(checker *c, ast_binop op, val a, val b, src_span at); /* reports */
 val apply_binary(checker *c, ast_binop op, val a, val b, src_span at, src_span op_span);
@@ -133,6 +135,16 @@ val apply_power(checker *c, val a, val b, src_span at);
 /* Gives integer literals inside ?: and lists a type before an operation that floats do not have. */
 void settle_open_integers(checker *c, val *v, int n);
 val apply_op(checker *c, ir_opcode op, val *args, int n, src_span at);
+
+/* ---- check_struct_ops.c ---- */
+
+/* Whether v is the struct t, and t + v is built in. */
+bool sums_members(checker *c, const ty *t, val v);
+val apply_struct_unary(checker *c, ast_unop op, val a, src_span at);
+/* Of structs as well. */
+val apply_operator(checker *c, ast_binop op, val a, val b, src_span at, src_span op_span);
+/* Makes a function an operator if it is marked so; reports. */
+void declare_operator(checker *c, sym *s);
 
 /* ---- check_atomic.c ---- */
 
@@ -154,6 +166,8 @@ val check_call(checker *c, const ast_expr *e, bool as_statement);
 
 /* ---- check_func.c ---- */
 
+/* Resolves the types of parameters and result, once. */
+void check_signature(checker *c, sym *s);
 val call_function(checker *c, sym *s, val *args, int n, const src_span *spans, src_span at);
 void check_kernel(checker *c, sym *s);
 /* Checks a function that is not generic whether it is called or not. */

@@ -63,14 +63,13 @@ static val convert_stored(checker *c, val v, const place *p, src_span at)
 /* What is added: the place's component type, and its shape or a scalar. */
 static val convert_added(checker *c, val v, const place *p, src_span at)
 {
-    if (val_bad(v) || p->type->kind == TY_SCALAR || v.e->type->kind != TY_SCALAR)
+    if (val_bad(v) || p->type->kind == TY_SCALAR || p->type->kind == TY_STRUCT || v.e->type->kind != TY_SCALAR)
         return convert_stored(c, v, p, at);
     return splat_to(c, convert(c, v, ty_scalar(c->types, p->type->elem), at), p->type);
 }
 
-static tx_expr *added_value(checker *c, const ast_stmt *s, const place *p)
+static tx_expr *added_value(checker *c, const ast_stmt *s, const place *p, val v)
 {
-    val v = check_expr(c, s->value);
     if (!val_bad(v) && p->type->elem == SC_BOOL) {
         ERR(c, s->span, DIAG_OPERANDS, s->assign_op == AST_ADD ? "+=" : "-=", ty_name(c->types, p->type),
             name_of(c, v));
@@ -79,9 +78,22 @@ static tx_expr *added_value(checker *c, const ast_stmt *s, const place *p)
     v = convert_added(c, v, p, s->value->span);
     if (val_bad(v))
         return NULL;
-    if (s->assign_op == AST_SUB)
+    if (s->assign_op == AST_SUB && p->type->kind == TY_STRUCT)
+        v = apply_struct_unary(c, AST_NEG, v, s->value->span);
+    else if (s->assign_op == AST_SUB)
         v.e = const_fold(c, tx_op(c, OP_NEG, v.e->type, s->value->span, 1, &v.e), false);
     return v.e;
+}
+
+static bool is_sum(const ast_stmt *s)
+{
+    return s->has_op && (s->assign_op == AST_ADD || s->assign_op == AST_SUB);
+}
+
+/* += v adds numbers, and is no operator of the program's own. */
+static bool accumulates(checker *c, const place *p, val v)
+{
+    return p->type->kind != TY_STRUCT || sums_members(c, p->type, v);
 }
 
 /* ---- reductions ---- */
@@ -138,27 +150,42 @@ static bool note_reduction(checker *c, const ast_stmt *s, sym *l, ir_reduce red)
     return true;
 }
 
+static void refuse_reduction(checker *c, const ast_stmt *s, const place *p)
+{
+    const char *name = p->sym->name;
+    ERR(c, s->span, DIAG_TASK_WRITE, name);
+    NOTE(c, p->sym->span, "'%s' belongs to the kernel; its iterations run in parallel", name);
+    if (p->nsubs > 0 || p->dyn)
+        NOTE(c, s->span, "accumulate into a field, or write 'serial for'");
+    else if (p->type->kind == TY_STRUCT)
+        NOTE(c, s->span,
+             "reductions of structs are '+=' and '-=' of the same struct, with numbers as members; or write 'serial "
+             "for'");
+    else
+        NOTE(c, s->span,
+             "reductions are allowed: '+=', '-=', '%s = min(%s, e)', '%s = max(%s, e)'; or write 'serial for'", name,
+             name, name, name);
+}
+
 static void check_reduction(checker *c, const ast_stmt *s, place *p)
 {
     ir_reduce red = IR_RED_ADD;
-    bool sum = s->has_op && (s->assign_op == AST_ADD || s->assign_op == AST_SUB);
+    const bool sum = is_sum(s), whole = p->type->kind == TY_STRUCT;
     const ast_expr *operand = min_max_operand(c, s, &red);
-    if (p->nsubs > 0 || p->dyn || p->type->kind == TY_STRUCT || (!sum && !operand)) {
-        ERR(c, s->span, DIAG_TASK_WRITE, p->sym->name);
-        NOTE(c, p->sym->span, "'%s' belongs to the kernel; its iterations run in parallel", p->sym->name);
-        if (p->nsubs > 0 || p->dyn)
-            NOTE(c, s->span, "accumulate into a field, or write 'serial for'");
-        else
-            NOTE(c, s->span,
-                 "reductions are allowed: '+=', '-=', '%s = min(%s, e)', '%s = max(%s, e)'; or write 'serial for'",
-                 p->sym->name, p->sym->name, p->sym->name, p->sym->name);
+    if (p->nsubs > 0 || p->dyn || (!sum && (!operand || whole))) {
+        refuse_reduction(c, s, p);
         return;
     }
     if (!note_reduction(c, s, p->sym, red))
         return;
     tx_expr *value;
     if (sum) {
-        value = added_value(c, s, p);
+        const val v = check_expr(c, s->value);
+        if (!val_bad(v) && !accumulates(c, p, v)) {
+            refuse_reduction(c, s, p);
+            return;
+        }
+        value = added_value(c, s, p, v);
     } else {
         val v = convert_added(c, check_expr(c, operand), p, operand->span);
         value = val_bad(v) ? NULL : v.e;
@@ -175,14 +202,24 @@ static void check_reduction(checker *c, const ast_stmt *s, place *p)
 
 static void check_compound(checker *c, const ast_stmt *s, place *p)
 {
-    place_bind_subscripts(c, p);
+    const bool added = p->kind == PLACE_FIELD && is_sum(s);
+    if (!added)
+        place_bind_subscripts(c, p);
     val v = check_expr(c, s->value);
     if (val_bad(v))
         return;
+    if (added && accumulates(c, p, v)) {
+        tx_expr *value = added_value(c, s, p, v);
+        if (value)
+            store_place(c, p, TX_ACCUM, value, IR_RED_ADD, s->span);
+        return;
+    }
+    if (added)
+        place_bind_subscripts(c, p);
     val old = place_value(c, p, false);
     if (val_bad(old))
         return;
-    v = apply_binary(c, s->assign_op, old, v, s->span, s->span);
+    v = apply_operator(c, s->assign_op, old, v, s->span, s->span);
     v = convert_stored(c, v, p, s->value->span);
     if (!val_bad(v))
         store_place(c, p, p->kind == PLACE_FIELD ? TX_STORE : TX_ASSIGN, v.e, IR_RED_ADD, s->span);
@@ -208,17 +245,6 @@ void check_assign(checker *c, const ast_stmt *s)
     }
     if (p.kind == PLACE_LOCAL && c->fn->task && p.sym->task != c->fn->task) {
         check_reduction(c, s, &p);
-        return;
-    }
-    if (s->has_op && p.type->kind == TY_STRUCT) {
-        ERR(c, s->target->span, DIAG_NOT_SCALAR_TYPE, "an operand", ty_name(c->types, p.type));
-        NOTE(c, s->target->span, "structs have no operators: write it for their members");
-        return;
-    }
-    if (s->has_op && p.kind == PLACE_FIELD && (s->assign_op == AST_ADD || s->assign_op == AST_SUB)) {
-        tx_expr *value = added_value(c, s, &p);
-        if (value)
-            store_place(c, &p, TX_ACCUM, value, IR_RED_ADD, s->span);
         return;
     }
     if (s->has_op) {

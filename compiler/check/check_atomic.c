@@ -32,7 +32,7 @@ bool atomic_operands(checker *c, const atomic_builtin *a, const ast_expr *e, pla
     if (n != 2)
         return val_bad(wrong_count(c, a->name, "2 arguments", n, e->span)) && false;
     if (c->constant || !c->fn)
-        return val_bad(called_too_early(c, e)) && false;
+        return val_bad(called_too_early(c, e->span)) && false;
     const bool ok = atomic_place(c, a, e->args, p);
     *v = check_expr(c, e->args->next);
     if (!ok || val_bad(*v))

@@ -261,7 +261,7 @@ static val random_int(checker *c, const ast_expr *e, tx_expr *t)
 static val call_random(checker *c, const char *name, const ast_expr *e)
 {
     if (c->constant || !c->fn)
-        return called_too_early(c, e);
+        return called_too_early(c, e->span);
     note_impure(c, "the built-in function", name, e->span);
     tx_expr *t = tx_new(c, TX_RANDOM, ty_scalar(c->types, SC_F64), e->span);
     if (!strcmp(name, "random_int")) {
@@ -356,7 +356,7 @@ static val call_kernel(checker *c, sym *s, const ast_expr *e, bool adjoint)
     if (a.bad)
         return val_error(c, e->span);
     if (c->constant || !c->fn)
-        return called_too_early(c, e);
+        return called_too_early(c, e->span);
     if (!c->fn->is_kernel || c->fn->task || c->fn->optional) {
         const char *name = adjoint ? arena_printf(c->mem, "%s.grad", s->name) : s->name;
         const bool optional = c->fn->is_kernel && !c->fn->task;
@@ -399,7 +399,7 @@ static val call_symbol(checker *c, sym *s, const ast_expr *e)
         if (s->refused || a.bad)
             return val_error(c, e->span);
         if (c->constant || !c->fn)
-            return called_too_early(c, e);
+            return called_too_early(c, e->span);
         if (s->prelude)
             return call_prelude(c, s, &a, e->span);
         adapt_literals(c, s, &a, false);
@@ -433,7 +433,7 @@ static val call_jvp(checker *c, sym *s, const ast_expr *e)
     if (s->refused || a.bad)
         return val_error(c, e->span);
     if (c->constant || !c->fn)
-        return called_too_early(c, e);
+        return called_too_early(c, e->span);
     arg_list own = a;
     own.n = a.n < s->nparams ? a.n : s->nparams;
     adapt_literals(c, s, &own, false);
@@ -507,7 +507,7 @@ static val call_method(checker *c, const ast_expr *e)
     if (!s)
         return call_builtin(c, name, e->a->a, e, e->a->op_span);
     if (c->constant || !c->fn)
-        return called_too_early(c, e);
+        return called_too_early(c, e->span);
     arg_list a = check_args(c, e->a->a, e->args, names_of_prelude(s));
     return a.bad ? val_error(c, e->span) : call_prelude(c, s, &a, e->span);
 }

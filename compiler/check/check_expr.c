@@ -19,6 +19,8 @@ static val check_unary(checker *c, const ast_expr *e)
     if (e->unop == AST_NEG && e->a->kind == AST_EXPR_INT && e->a->big && (uint64_t)e->a->ival == (uint64_t)1 << 63)
         return soft_const(c, SOFT_INT, INT64_MIN, 0, e->span);
     val a = check_expr(c, e->a);
+    if (a.e->type->kind == TY_STRUCT)
+        return apply_struct_unary(c, e->unop, a, e->span);
     if (!is_numeric_value(c, a, e->a->span))
         return val_error(c, e->span);
     scalar t = a.e->type->elem;
@@ -55,17 +57,22 @@ static bool orders(const ast_expr *e)
     return e->kind == AST_EXPR_BINARY && is_order(e->binop);
 }
 
+static bool is_operand(checker *c, val v, src_span at)
+{
+    return v.e->type->kind == TY_STRUCT || is_numeric_value(c, v, at);
+}
+
 static val check_binary(checker *c, const ast_expr *e)
 {
     val a = check_expr(c, e->a);
     val b = e->binop == AST_LAND || e->binop == AST_LOR ? check_optional(c, e->b) : check_expr(c, e->b);
     if (val_bad(a) || val_bad(b))
         return val_error(c, e->span);
-    if (!is_numeric_value(c, a, e->a->span) || !is_numeric_value(c, b, e->b->span))
+    if (!is_operand(c, a, e->a->span) || !is_operand(c, b, e->b->span))
         return val_error(c, e->span);
     if (orders(e) && orders(e->a))
         return chained_comparison(c, e->binop, a, b, e->op_span);
-    return apply_binary(c, e->binop, a, b, e->span, e->op_span);
+    return apply_operator(c, e->binop, a, b, e->span, e->op_span);
 }
 
 /* ---- ?: ---- */
@@ -91,15 +98,14 @@ static val check_cond(checker *c, const ast_expr *e)
     val v[2];
     v[0] = check_optional(c, e->b);
     v[1] = check_optional(c, e->c);
-    const bool is_struct = v[0].e->type->kind == TY_STRUCT && v[1].e->type->kind == TY_STRUCT;
-    if (cond->type->kind == TY_ERROR)
-        return val_error(c, e->span);
-    if (!is_struct && (!is_numeric_value(c, v[0], e->b->span) || !is_numeric_value(c, v[1], e->c->span)))
+    const bool is_struct = v[0].e->type->kind == TY_STRUCT || v[1].e->type->kind == TY_STRUCT;
+    if (cond->type->kind == TY_ERROR || !is_operand(c, v[0], e->b->span) || !is_operand(c, v[1], e->c->span))
         return val_error(c, e->span);
     if (!is_struct && !unify(c, v, 2, "?:", e->op_span))
         return val_error(c, e->span);
     if (v[0].e->type != v[1].e->type) {
-        ERR(c, e->op_span, DIAG_SHAPES, "?:", ty_name(c->types, v[0].e->type), ty_name(c->types, v[1].e->type));
+        ERR(c, e->op_span, DIAG_SHAPES, "?:", is_struct ? name_of(c, v[0]) : ty_name(c->types, v[0].e->type),
+            is_struct ? name_of(c, v[1]) : ty_name(c->types, v[1].e->type));
         return val_error(c, e->span);
     }
     if (cond->kind == TX_CONST)

@@ -73,7 +73,7 @@ static const ty *param_type(checker *c, const sym *s, const ast_param *p, tx_exp
     return ty_error(c->types);
 }
 
-static void check_signature(checker *c, sym *s)
+void check_signature(checker *c, sym *s)
 {
     if (s->state == SYM_DONE)
         return;
@@ -143,8 +143,8 @@ static void check_attrs(checker *c, const sym *s, tx_func *f)
                 break;
             }
         if (!strcmp(a->name, "grad_for") || !strcmp(a->name, "jvp_for") ||
-            (s->item->is_extern && !strcmp(a->name, "grad"))) {
-            continue; /* check_custom.c, check_extern.c */
+            (s->item->is_extern && !strcmp(a->name, "grad")) || (!kernel && !strcmp(a->name, "operator"))) {
+            continue; /* check_custom.c, check_extern.c, check_struct_ops.c */
         } else if (derived && !strcmp(a->name, "derive")) {
             check_requests(c, s, a, f);
         } else if (kernel && !strcmp(a->name, "no_grad")) {

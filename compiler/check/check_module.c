@@ -462,6 +462,9 @@ static void check_declarations(checker *c, const ast_module *m)
                 nextents++;
     c->tx->extents = ARENA_ARRAY(c->mem, tx_expr *, nextents + 1);
     check_defines(c);
+    for (sym *s = c->items; s; s = s->next)
+        if (s->kind == SYM_FUNC && !s->refused)
+            declare_operator(c, s);
     for (sym *s = c->items; s; s = s->next) {
         if (s->kind == SYM_STRUCT)
             resolve_struct(c, s, s->span);

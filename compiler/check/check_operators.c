@@ -17,12 +17,6 @@ val soft_const(checker *c, softness soft, int64_t i, double f, src_span at)
 bool not_a_value(checker *c, val v, src_span at)
 {
     const ty *t = v.e->type;
-    if (t->kind == TY_STRUCT) {
-        ERR(c, at, DIAG_NOT_SCALAR_TYPE, "an operand", ty_name(c->types, t));
-        NOTE(c, at, "structs have no operators: write it for their members, as in a.%s == b.%s", t->names[0],
-             t->names[0]);
-        return false;
-    }
     return ERR(c, at, DIAG_NOT_A_VALUE, t->kind == TY_VOID ? "a call without result" : ty_name(c->types, t));
 }
 
@@ -191,6 +185,11 @@ static bool divides(const tx_expr *a, const tx_expr *b)
 bool is_order(ast_binop op)
 {
     return binops[op].class == CLASS_ORDER;
+}
+
+const char *operator_text(ast_binop op)
+{
+    return binops[op].text;
 }
 
 /* What (a < b) < c would be in C. */

@@ -402,6 +402,14 @@ ast_attr *attr_new(parse *p, src_span at, const char *name, bool parens, expr_li
     return a;
 }
 
+ast_attr *attr_operator(parse *p, src_span at, const char *name, ast_binop op)
+{
+    ast_attr *a = attr_new(p, at, name, true, (expr_list){0});
+    a->has_op = true;
+    a->op = op;
+    return a;
+}
+
 ast_param *param_new(parse *p, src_span at, const char *name, ast_dir dir, ast_type *type, attr_list attrs)
 {
     ast_param *q = ARENA_NEW(p->mem, ast_param);

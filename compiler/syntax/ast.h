@@ -135,12 +135,14 @@ struct ast_stmt {
 
 /* ---- module items ---- */
 
-/* A contextual word behind a declaration: needs_grad, derive(grad, jvp), grad_for(f). */
+/* A contextual word behind a declaration: needs_grad, derive(grad, jvp), grad_for(f), operator(*). */
 struct ast_attr {
     const char *name;
     src_span span;
     bool parens; /* there are parentheses, empty ones too */
     ast_expr *args;
+    bool has_op; /* op stands in the place of arguments */
+    ast_binop op;
     ast_attr *next;
 };
 

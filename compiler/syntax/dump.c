@@ -245,7 +245,7 @@ static void dump_attrs(FILE *out, const ast_attr *a)
     for (; a; a = a->next) {
         fprintf(out, " (%s", a->name);
         dump_list(out, a->args);
-        fputc(')', out);
+        fprintf(out, "%s%s)", a->has_op ? " " : "", a->has_op ? binop_name(a->op) : "");
     }
 }
 

@@ -197,6 +197,7 @@ typedef enum ast_mark { AST_MARK_STATIC, AST_MARK_SERIAL, AST_MARK_INDEPENDENT }
 ast_stmt *stmt_mark(ast_stmt *s, src_span at, ast_mark mark);
 
 ast_attr *attr_new(parse *p, src_span at, const char *name, bool parens, expr_list args);
+ast_attr *attr_operator(parse *p, src_span at, const char *name, ast_binop op);
 ast_param *param_new(parse *p, src_span at, const char *name, ast_dir dir, ast_type *type, attr_list attrs);
 
 /* as: NULL if the items get no name in front. */

@@ -82,6 +82,8 @@ c( );
 } }
 }
 func e( ){}
+func  f( a:P,b : P )->P   operator( * ){}
+func g(a:P,b:P)->P operator ( - )derive( ){}
 T
 cat >want.tk <<'T'
 field x: real[4] needs_grad;    // data
@@ -116,6 +118,8 @@ lines */ /* one */ let q = !!(a) - ~~1; // end
     } }
 }
 func e() { }
+func f(a: P, b: P) -> P operator(*) { }
+func g(a: P, b: P) -> P operator(-) derive() { }
 T
 "$TKC" --format in.tk >out.tk || exit 1
 diff want.tk out.tk

@@ -20,7 +20,7 @@ static const char *const words[] = { /* functions, types and operators of the la
     "0", "1", "2", "3", "-1", "7", "16", "17", "255", "2147483647", "0x80000000", "9223372036854775807", "1e-300", "1e300", "0.0", "-0.0", "0.5",
     "1/0",
     "atomic_max", "x.grad", "x.dual", ".shape[0]", "vec(3, f64)", "mat(2, 3, real)", "mat(5, 5, real)", "vec(40, real)", "derive(grad, jvp, hvp)",
-    "stop_grad(x);", "grad_for(f)", "jvp_for(f)", "break;", "continue;", "return;", "while true", "limit 4", "+ random()", "randn()", "real", "f64(",
+    "stop_grad(x);", "grad_for(f)", "jvp_for(f)", "operator(*)", "break;", "continue;", "return;", "while true", "limit 4", "+ random()", "randn()", "real", "f64(",
 };
 
 enum { NKEYWORDS = sizeof keywords / sizeof keywords[0], NWORDS = sizeof words / sizeof words[0], MAX_PIECE = 4096 };

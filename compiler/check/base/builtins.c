@@ -102,9 +102,9 @@ val wrong_count(checker *c, const char *name, const char *takes, int given, src_
     return val_error(c, at);
 }
 
-val called_too_early(checker *c, const ast_expr *e)
+val called_too_early(checker *c, src_span at)
 {
-    ERR(c, e->span, DIAG_NOT_CONSTANT, c->extents ? "an extent" : "a constant");
-    NOTE(c, e->span, "functions are not called at compile time");
-    return val_error(c, e->span);
+    ERR(c, at, DIAG_NOT_CONSTANT, c->extents ? "an extent" : "a constant");
+    NOTE(c, at, "functions are not called at compile time");
+    return val_error(c, at);
 }

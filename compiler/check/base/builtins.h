@@ -55,7 +55,7 @@ bool is_builtin(checker *c, const char *name);     /* a function that programs c
 
 /* Errors: a wrong number of arguments, of which it takes so many; a call where none can be computed. */
 val wrong_count(checker *c, const char *name, const char *takes, int given, src_span at);
-val called_too_early(checker *c, const ast_expr *e);
+val called_too_early(checker *c, src_span at);
 
 /* svd, svd_rotation and sym_eig, by number. */
 enum { DECOMPOSITIONS = 3 };

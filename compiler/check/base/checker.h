@@ -131,6 +131,8 @@ struct sym {
     sym *custom_grad, *custom_jvp; /* prelude only: its derivatives */
     bool of_func;                  /* prelude only: its last argument is the name of a function */
     sym *stands_for;               /* such a parameter: the function; NULL: it is none */
+    ast_binop op;                  /* operator(op): which one it is of the program's own, in the list of them */
+    sym *next_operator;
     int nparams;
     const ty **param_types;   /* NULL: generic */
     tx_expr ***param_extents; /* of a parameter that is an array of the host: its extents, NULL where one is a name of
@@ -227,6 +229,7 @@ struct checker {
     int next_task;
     long unrolled;
     sym *items, **items_tail;
+    sym *operators;     /* functions that are operators of structs */
     source_file *files; /* by src_loc.file */
     size_t nfiles, root;
     name_space *spaces;
@@ -260,6 +263,8 @@ bool takes_arrays(const sym *s);
 
 /* Default type for what is soft: i32 (i64 if it does not fit), real. */
 val settle(checker *c, val v);
+/* Whether v is of type `to`, or becomes it implicitly. */
+bool converts(val v, const ty *to);
 /* The value as type `to`, or an error and a value of TY_ERROR. */
 val convert(checker *c, val v, const ty *to, src_span at);
 /* The error that a value of an integer division is used "as" something; `cast` is what makes it one. */

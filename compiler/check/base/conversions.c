@@ -217,17 +217,23 @@ static val mismatch(checker *c, val v, const ty *to, src_span at)
     return val_error(c, at);
 }
 
-val convert(checker *c, val v, const ty *to, src_span at)
+bool converts(val v, const ty *to)
 {
     const ty *from = v.e->type;
-    if (from->kind == TY_ERROR || to->kind == TY_ERROR)
-        return val_error(c, at);
     if (from == to && v.soft == SOFT_NO)
+        return true;
+    return ty_is_numeric(from) && ty_is_numeric(to) && from->kind == to->kind && from->rows == to->rows &&
+           from->cols == to->cols &&
+           (v.soft != SOFT_NO ? soft_converts(v.soft, to->elem) : scalar_widens(from->elem, to->elem));
+}
+
+val convert(checker *c, val v, const ty *to, src_span at)
+{
+    if (v.e->type->kind == TY_ERROR || to->kind == TY_ERROR)
+        return val_error(c, at);
+    if (v.e->type == to && v.soft == SOFT_NO)
         return v;
-    if (!ty_is_numeric(from) || !ty_is_numeric(to) || from->kind != to->kind || from->rows != to->rows ||
-        from->cols != to->cols)
-        return mismatch(c, v, to, at);
-    if (v.soft != SOFT_NO ? !soft_converts(v.soft, to->elem) : !scalar_widens(from->elem, to->elem))
+    if (!converts(v, to))
         return mismatch(c, v, to, at);
     v = coerce(c, v, to->elem, at);
     if (scalar_is_float(to->elem))

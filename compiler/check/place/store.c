@@ -41,14 +41,14 @@ static void store_struct(checker *c, place *p, tx_stmt_kind kind, tx_expr *value
 
 void store_place(checker *c, place *p, tx_stmt_kind kind, tx_expr *value, ir_reduce red, src_span at)
 {
+    if (p->kind == PLACE_FIELD && !p->field->array)
+        note_impure(c, "the field", p->field->name, at);
     if (p->type->kind == TY_STRUCT) {
         store_struct(c, p, kind, value, at);
         return;
     }
     bool many = p->dyn && p->ncomps > 1;
     binding *list = NULL;
-    if (p->kind == PLACE_FIELD && !p->field->array)
-        note_impure(c, "the field", p->field->name, at);
     if (many) { /* a row chosen at run time: component by component */
         place_bind_subscripts(c, p);
         value = bind_repeated(c, value, &list);
