@@ -127,7 +127,7 @@ def markdown(all_rows):
         out += ["", f"## {r['name']}", ""]
         if (GALLERY / f"{r['name']}.png").exists():
             out += [f"![{r['title']}](gallery/{r['name']}.png)", ""]
-        out += [r["text"], "", f"`sh samples/demo.sh {r['name']}` ([more](../samples/{r['name']}/README.md))"]
+        out += [f"{r['text']} [More](../samples/{r['name']}/README.md)"]
     out += ["", "## Figures", "", FIGURES, "", "| sample | differentiated by | loss | ms an episode | MB | lines of .tk | lines of C |", "| --- | --- | --- | --- | --- | --- | --- |"]
     out += [f"| [{r['name']}](#{r['name']}) | {r['by'] or 'state: forces'} | {r['loss']} | {r['ms']} | {r['mb']} | {r['tk']} | {r['c']} |" for r in all_rows]
     out += ["", "## Beside Taichi and JAX", "", BESIDE, "", *beside()]
