@@ -28,7 +28,7 @@ def on_config(config):
     return config
 
 
-INSIDE = re.compile(r"^(architecture|adding-an-op|style|testing|contributing|tests[/.])")
+INSIDE = re.compile(r"^(inside/|architecture|tests[/.])")
 
 
 def on_page_markdown(markdown, page, **_):
