@@ -15,19 +15,17 @@ ROOT = Path(__file__).resolve().parent.parent
 GALLERY = ROOT / "docs" / "gallery"
 ORDER = ["mass_spring", "rigid_body", "billiards", "diffmpm", "diffmpm3d", "liquid", "smoke", "wave", "water_renderer", "volume_renderer", "electric",
          "fem", "mpm_forces", "splats", "sph", "cloth"]
-HEAD = """# Gallery
+TITLE = "A wave, cloth, orbits, smoke, a soft robot and water that were optimised by gradients"
+HEAD = """Small complete programs, differentiable from end to end. Each picture shows the first episode, the episode after the optimisation, and the loss. [Figures](#figures) has times.
+`sh samples/demo.sh NAME` builds and runs a sample; with tkc installed, run `make` in its folder. `--window` optimises in a window, `--help` lists the options, `--check` compares the gradient with differences.
+[Where to start](start.md#which-one-to-begin-with) names the sample nearest to your problem."""
 
-Small complete programs, differentiable from end to end. `sh samples/demo.sh NAME` builds tkc and a sample, and runs it; in an installed tree, run `make` in its folder.
-`--window` optimises in a window, `--help` lists the options, `--check` compares the gradient with differences. [Where to start](start.md#which-one-to-begin-with) names the sample nearest to your problem.
-Each picture shows the first episode, the episode after the optimisation, and the loss. Times are of one episode forward and back: f32, one thread, clang 14, AMD EPYC (Zen 5), a virtual machine with other programs. Memory is that of fields and tape.
-`sh samples/gallery.sh` makes this page.
-"""
-
+FIGURES = """Times are of one episode forward and back: f32, one thread, clang 14, AMD EPYC (Zen 5), a shared virtual machine. Memory is fields and tape. `sh samples/gallery.sh` makes this page."""
 
 BESIDE = """Time of tkc / time of the other: gradient of one episode, f32, one thread, the same data. In f64 losses and gradients are equal to rounding. [The comparison](../tests/bench/peers/README.md) has the programs, times, two threads and reasons."""
 
 TEXT = {
-    "mass_spring": "Points of mass 1 and springs form a robot. A network sees time, points and goal, and sets each spring's length in each of 682 steps. Its weights are trained so that the robot walks to the goal.",
+    "mass_spring": "Points of mass 1 and springs form a robot. From time, points and goal, a network sets each spring's length in each of 682 steps. Its weights are trained so that the robot walks to the goal.",
     "rigid_body": "Boxes with pins and motors form a robot. A network sets the motors' angles in each of 2,048 steps. Its weights are trained through all impacts, so that the body walks to the goal.",
     "billiards": "Position and velocity of a cue ball are optimised so that the last of ten balls reaches the goal after 1,023 steps. The *time of impact* is differentiated; without it a collision's gradient has the wrong sign.",
     "diffmpm": "An elastic robot has two legs of two muscles. 20 weights of the sines that drive them are optimised so that it walks to the right, through contact and friction. With `--throw`, a soft body is thrown at a target.",
@@ -37,7 +35,7 @@ TEXT = {
     "wave": "The initial height of a membrane is optimised, one number for each of 256 x 256 points. After 256 steps it stands as the letters of `letters.tk`. In the first episode the letters run apart.",
     "water_renderer": "The membrane of [wave](../samples/wave/README.md) is a water surface over tiles, seen from above through refraction. Its initial height is optimised so that after 256 steps the picture shows dark letters.",
     "volume_renderer": "Seven cameras see a cloud that glows and absorbs. Its densities on a grid, 110,592 parameters, are found from their images. The gradient passes through the march along each ray and the trilinear sampling.",
-    "electric": "A charged body moves among eight electrodes. A network sees body and goal and sets the charges. Its 1,096 weights are optimised through 512 steps so that the body follows the goal.",
+    "electric": "A charged body moves among eight electrodes. From body and goal, a network sets the charges. Its 1,096 weights are optimised through 512 steps so that the body follows the goal.",
     "fem": "A soft block of triangles falls onto a ball. Nothing is optimised: the kernel states the energy, and the forces are minus its gradient by the corners' positions, in each of 2,000 steps.",
     "mpm_forces": "Two elastic discs collide, by the material point method. Nothing is optimised: the force on each grid node is minus the derivative of the elastic energy by the node's shift.",
     "splats": "Places, widths, angles, colours and opacities of 1,200 Gaussians in the plane are optimised until they show a given image: Gaussian splatting without the camera.",
@@ -124,13 +122,15 @@ def table(markdown_rows):
 
 
 def markdown(all_rows):
-    out = [HEAD, "| sample | differentiated by | loss | ms an episode | MB | lines of .tk | lines of C |", "| --- | --- | --- | --- | --- | --- | --- |"]
+    out = ["# Gallery", "", f"![{TITLE}](gallery/six.png)", "", HEAD]
+    for r in all_rows:
+        out += ["", f"## {r['name']}", ""]
+        if (GALLERY / f"{r['name']}.png").exists():
+            out += [f"![{r['title']}](gallery/{r['name']}.png)", ""]
+        out += [f"{r['text']} [More](../samples/{r['name']}/README.md)"]
+    out += ["", "## Figures", "", FIGURES, "", "| sample | differentiated by | loss | ms an episode | MB | lines of .tk | lines of C |", "| --- | --- | --- | --- | --- | --- | --- |"]
     out += [f"| [{r['name']}](#{r['name']}) | {r['by'] or 'state: forces'} | {r['loss']} | {r['ms']} | {r['mb']} | {r['tk']} | {r['c']} |" for r in all_rows]
     out += ["", "## Beside Taichi and JAX", "", BESIDE, "", *beside()]
-    for r in all_rows:
-        out += ["", f"## {r['name']}", "", f"{r['text']} ([more](../samples/{r['name']}/README.md))"]
-        if (GALLERY / f"{r['name']}.png").exists():
-            out += ["", f"![{r['title']}](gallery/{r['name']}.png)"]
     return "\n".join(out) + "\n"
 
 
@@ -141,19 +141,24 @@ def inline(text):
     return re.sub(r"\*\*?([^*]+)\*\*?", r"<em>\1</em>", text)
 
 
+def picture(name, title):
+    """The picture itself, inside of the page."""
+    path = GALLERY / f"{name}.png"
+    return [f'<img alt="{html.escape(title)}" src="data:image/png;base64,{base64.b64encode(path.read_bytes()).decode()}">'] if path.exists() else []
+
+
 def page(all_rows):
     style = ("body{font:16px/1.5 sans-serif;max-width:62em;margin:2em auto;padding:0 1em;color:#333}img{width:100%;max-width:1020px}table{border-collapse:collapse}"
              "td,th{text-align:left;padding:.2em .8em;border-bottom:1px solid #ddd}code{background:#f4f2ec;padding:0 .2em}h2{margin-top:2.5em}")
-    out = [f"<!DOCTYPE html><html lang=en><meta charset=utf-8><title>tkc: gallery</title><style>{style}</style><h1>tkc: gallery</h1>"]
-    out += [f"<p>{inline(p)}</p>" for p in HEAD.split("\n\n", 1)[1].strip().split("\n")]
+    out = [f"<!DOCTYPE html><html lang=en><meta charset=utf-8><title>tkc: gallery</title><style>{style}</style><h1>tkc: gallery</h1>", *picture("six", TITLE)]
+    out += [f"<p>{inline(p)}</p>" for p in HEAD.split("\n")]
+    for r in all_rows:
+        out += [f"<h2 id={r['name']}>{html.escape(r['title'])}</h2>", *picture(r["name"], r["title"])]
+        out += [f"<p>{inline(r['text'])}</p><p><code>sh samples/demo.sh {r['name']}</code></p>"]
+    out += [f"<h2 id=figures>Figures</h2><p>{inline(FIGURES)}</p>"]
     out.append("<table><tr><th>sample<th>differentiated by<th>loss<th>ms an episode<th>MB<th>lines of .tk<th>lines of C</tr>")
     out += [f"<tr><td><a href=#{r['name']}>{r['name']}</a><td>{inline(r['by'] or 'state: forces')}<td>{r['loss']}<td>{r['ms']}<td>{r['mb']}<td>{r['tk']}<td>{r['c']}</tr>" for r in all_rows]
     out += ["</table>", f"<h2>Beside Taichi and JAX</h2><p>{inline(BESIDE)}</p>", *table(beside())]
-    for r in all_rows:
-        out += [f"<h2 id={r['name']}>{html.escape(r['title'])}</h2><p>{inline(r['text'])}</p><p><code>sh samples/demo.sh {r['name']}</code></p>"]
-        picture = GALLERY / f"{r['name']}.png"
-        if picture.exists():
-            out.append(f'<img alt="{html.escape(r["title"])}" src="data:image/png;base64,{base64.b64encode(picture.read_bytes()).decode()}">')
     return "\n".join(out) + "\n"
 
 

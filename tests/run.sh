@@ -1,6 +1,6 @@
 #!/bin/sh
 # run.sh [quick | --all] [--afresh] [OPTION...] [WORD...]: installs missing packages, builds tkc, runs the tests, and ends with `N passed, N failed, N skipped`.
-# quick: the tests that a change can touch. Without it, gcc's tests on a fresh machine. --all: all tests, with gcc, clang and sanitizers. docs/testing.md has the rest.
+# quick: the tests that a change can touch. Without it, gcc's tests on a fresh machine. --all: all tests, with gcc, clang and sanitizers. docs/inside/testing.md has the rest.
 set -u
 plan=fresh
 case ${1-} in

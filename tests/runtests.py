@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs tests; docs/testing.md describes them.
+"""Runs tests; docs/inside/testing.md describes them.
 
     runtests.py --build DIR [--cc gcc] [--cxx g++] [--sanitize] [--short] [--options "-O3 ..."] [--update] [--known] [OPTION...] [WORD...]
     runtests.py --plan quick|fresh|all [--afresh] [OPTION...] [WORD...]

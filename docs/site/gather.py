@@ -2,8 +2,10 @@
 """The pages of the site, from what is in the tree: gather.py ROOT OUT
 
 README.md is the first page, docs/ lies beside it, and each other README.md is a page named after its folder. A link to any other file or folder of the project
-becomes one to a page with its text, below source/. What MkDocs reads in another way than hosts of repositories is written as MkDocs reads it.
+becomes one to a page with its text, below source/; a notebook's page has its outputs. What MkDocs reads in another way than hosts of repositories is written as MkDocs reads it.
 """
+import base64
+import json
 import os
 import re
 import shutil
@@ -16,7 +18,10 @@ import pages
 
 LANGUAGES = {".c": "c", ".h": "c", ".cpp": "cpp", ".py": "python", ".sh": "sh", ".tk": "tk", ".json": "json", ".cmake": "cmake", ".md": "md", ".build": "meson"}
 PICTURES = {".png", ".gif"}
+LISTED = 200            # files of a folder that its README's page lists: not all tests
 ITEM = re.compile(r"(- |\d+\. )")
+# Behind the first paragraph of the first page.
+BUTTONS = "[Start](start.md){ .md-button .md-button--primary } [Gallery](gallery.md){ .md-button } [From Taichi](from-taichi.md){ .md-button }"
 
 
 def known(root):
@@ -105,7 +110,9 @@ class Site:
             lines.append(line)
             before = line
         folder = os.path.dirname(file)
-        if file != "README.md" and os.path.basename(file) == "README.md":
+        if file == "README.md":
+            lines.insert(lines.index("", lines.index("") + 1), f"\n{BUTTONS}")
+        elif os.path.basename(file) == "README.md" and len(self.below(folder)) <= LISTED:
             lines += ["", "## Files", ""] + [f"- [{f.removeprefix(folder + '/')}]({self.link(place, self.target(self.root / f))})" for f in self.below(folder) if f != file]
         self.write(place, "\n".join(lines) + "\n")
 
@@ -121,9 +128,34 @@ class Site:
         except UnicodeDecodeError:
             self.write(place, head + f"# {name}\n\nA file of {path.stat().st_size} bytes that are no text.\n")
             return
+        if path.suffix == ".ipynb":
+            self.write(place, self.notebook(json.loads(text), place))
+            return
         fence = "~" * max([3] + [len(m) + 1 for m in re.findall(r"~{3,}", text)])
         language = LANGUAGES.get(path.suffix, {"Makefile": "make", "meson.build": "meson"}.get(path.name, "text"))
         self.write(place, head + f"# {name}\n\n{fence}{language}\n{text.rstrip()}\n{fence}\n")
+
+    def notebook(self, text, place):
+        """The cells of a notebook, and their outputs: texts and pictures."""
+        parts, pictures = [], 0
+        for cell in text["cells"]:
+            body = "".join(cell["source"])
+            if cell["cell_type"] != "code":
+                parts.append(body)
+                continue
+            parts.append(f"~~~{'tk' if body.startswith('%%tk') else 'python'}\n{body}\n~~~")
+            for output in cell["outputs"]:
+                data = output.get("data", {})
+                said = "".join(output.get("text", data.get("text/plain", "")))
+                if "image/png" in data:
+                    pictures += 1
+                    picture = self.out / place.replace(".md", f"-{pictures}.png")
+                    picture.parent.mkdir(parents=True, exist_ok=True)
+                    picture.write_bytes(base64.b64decode("".join(data["image/png"])))
+                    parts.append(f"![A plot of the cell above]({picture.name})")
+                elif said.strip():
+                    parts.append(f"~~~text\n{said.rstrip()}\n~~~")
+        return "\n\n".join(parts) + "\n"
 
     def write(self, place, text):
         path = self.out / place

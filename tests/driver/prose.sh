@@ -1,4 +1,4 @@
-# Pages, public headers, messages and --explain keep docs/style.md, except for the violations that tests/tools/prose_exceptions.txt counts; one of each kind is found, the list only shrinks.
+# Pages, public headers, messages and --explain keep docs/inside/style.md, except for the violations that tests/tools/prose_exceptions.txt counts; one of each kind is found, the list only shrinks.
 # Subjects of commits keep it as well.
 # slow: 5
 check=$ROOT/tests/tools/prose.py

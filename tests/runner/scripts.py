@@ -149,6 +149,11 @@ def same(shown, said, who):
         raise Failure(f"the page shows:\n{shown}\nbut {who}:\n{said}")
 
 
+def options(words):
+    """The options of tkc that words of a mark mean."""
+    return [*(["--debug"] if "debug" in words else []), *(["--real=f64"] if "f64" in words else [])]
+
+
 def snippet(plan, parts):
     """Marked blocks of a page: a module compiles; a host program with it runs and prints the text of the page."""
     if "tk" not in parts:
@@ -164,7 +169,7 @@ def snippet(plan, parts):
             raise Failure(f"status {status}, but the page says that it is an error")
         same(parts.get("text", err), err, "tkc says")
         return
-    obj = generate(plan, tk, ["--debug"] if "debug" in words else [], folder)
+    obj = generate(plan, tk, options(words), folder)
     for word, option in (("explain", "--explain-adjoint"), ("words", "--explain")):
         if word in words:
             cmd = [tk.name, option, "-o", folder / f"{tk.stem}.c"] if word == "explain" else [tk.name, option]
@@ -210,7 +215,7 @@ def python(plan, tk, parts):
         raise Skip(f"no {wanted} (python3-{wanted})" if wanted != "jax" else "no JAX (python3 -m pip install jax)")
     plan.note(FILES.of(ROOT / "compiler" / "python"), FILES.of(ROOT / "runtime" / "src"), found[1])
     cc = f"{config.cc} -I{INCLUDE} -L{config.build}/runtime -Wl,--no-as-needed -ltkc"
-    plan.later([config.tkc, tk.name, "--python" if wanted == "numpy" else f"--python={wanted}", f"--cc={cc}", *(["--debug"] if "debug" in parts["words"] else [])], cwd=tk.parent)
+    plan.later([config.tkc, tk.name, "--python" if wanted == "numpy" else f"--python={wanted}", f"--cc={cc}", *options(parts["words"])], cwd=tk.parent)
     program = tk.parent / "program.py"
     program.write_text(parts["python"])
 

@@ -33,7 +33,7 @@ def named(root, name):
 
 
 def snippets(page):
-    """Blocks behind `<!-- test: NAME [error] [explain] -->`; blocks of one name and language are joined."""
+    """Blocks behind `<!-- test: NAME [error] [explain] [f64] -->`; blocks of one name and language are joined."""
     found = {}
     text = page.read_text()
     for m in re.finditer(r"<!-- test: (\w+)((?: \w+)*) -->\n+```(\w+)\n(.*?)^```$", text, re.S | re.M):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Holds prose against docs/style.md: prose.py ROOT [--list FILE...] [--update]
+"""Holds prose against docs/inside/style.md: prose.py ROOT [--list FILE...] [--update]
 
 Reads README.md, the pages below docs/, the comments of public headers, and the texts of messages and of --explain.
 Headings, code blocks, code spans, quoted text and generated tables are skipped. A code span counts as one word. The
@@ -251,7 +251,7 @@ def faults(found, known):
         for kind in sorted({*found.get(file, {}), *known.get(file, {})}):
             here, allowed = found.get(file, {}).get(kind, []), known.get(file, {}).get(kind, 0)
             if len(here) > allowed:
-                yield f"{file}: {len(here)} of kind {kind}, and {allowed} in {LIST}; docs/style.md has the rules"
+                yield f"{file}: {len(here)} of kind {kind}, and {allowed} in {LIST}; docs/inside/style.md has the rules"
                 yield from (f"{file}:{n}: {kind}: {what}" for n, what in here[:SHOWN])
                 if len(here) > SHOWN:
                     yield f"tests/tools/prose.py . --list {file} prints all of them"

@@ -172,5 +172,11 @@ def _load(folder, name, key):
     return module
 
 
+def load_ipython_extension(ipython):
+    """Called by `%load_ext tkc`: adds the magic %%tk."""
+    from . import notebook  # IPython and Pygments are there
+    notebook.load(ipython)
+
+
 def _main():
     os.execv(_TKC, ["tkc", *sys.argv[1:]])
