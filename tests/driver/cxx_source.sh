@@ -1,5 +1,5 @@
 # The C of modules, export funcs and --debug is C++17 as well, with the warnings of C, and gives the same results.
-# inputs: compiler runtime tests/run tests/ad/externs.tk tests/export samples/gravity samples/pendulum
+# inputs: compiler runtime tests/run tests/ad/externs.tk tests/export
 source()
 {
     name=$1
