@@ -163,11 +163,12 @@ const char *layout_pointer(arena *mem, const ir_field *f, bool is_const, const c
                  : arena_printf(mem, "%s%s *%s%s", constant, type, quals, name);
 }
 
-const char *layout_cast(arena *mem, const ir_field *f, bool is_const, bool flat)
+/* Of the pointer that a view, or libtkc (a void *), has to a plane. */
+static const char *plane_cast(arena *mem, const ir_field *f, bool is_const, bool flat)
 {
-    if (ir_field_is(f, IR_LAYOUT_BYTES | IR_LAYOUT_APART | IR_LAYOUT_SHARED) || f->shape == IR_SHAPE_SCALAR)
-        return "";
-    if (!is_const && !(flat && f->shape == IR_SHAPE_MAT))
+    const bool is_void = f->launched || layout_by_address(f),
+               is_plain = ir_field_is(f, IR_LAYOUT_APART | IR_LAYOUT_SHARED) || f->shape == IR_SHAPE_SCALAR;
+    if (!is_void && (is_plain || (!is_const && !(flat && f->shape == IR_SHAPE_MAT))))
         return "";
     return arena_printf(mem, "(%s)", layout_pointer(mem, f, is_const, "", "", flat));
 }
@@ -274,14 +275,16 @@ bool layout_takes_strides(const ir_field *f)
     return ir_field_is(f, IR_LAYOUT_BYTES);
 }
 
-const char *layout_plane(arena *mem, const char *m, const char *view, const ir_field *f, ir_plane plane)
+const char *layout_plane(arena *mem, const char *m, const char *view, const ir_field *f, ir_plane plane, bool is_const,
+                         bool flat)
 {
+    const char *cast = plane_cast(mem, f, is_const, flat);
     if (f->launched && is_member(f))
-        return arena_printf(mem, "tk_field_structs(&%s->%s, %s)", m, view, plane_enum(plane));
+        return arena_printf(mem, "%stk_field_structs(&%s->%s, %s)", cast, m, view, plane_enum(plane));
     if (f->launched)
-        return arena_printf(mem, "%s->%s.plane[%s]", m, view, plane_enum(plane));
+        return arena_printf(mem, "%s%s->%s.plane[%s]", cast, m, view, plane_enum(plane));
     const char *first = !ir_field_is_soa(f) ? "" : f->shape == IR_SHAPE_VEC ? "[0]" : "[0][0]";
-    return arena_printf(mem, "%s->%s.%s%s", m, view, plane_name(plane), first);
+    return arena_printf(mem, "%s%s->%s.%s%s", cast, m, view, plane_name(plane), first);
 }
 
 const char *layout_stride(arena *mem, const char *m, const char *view, ir_plane plane, int dim)
@@ -292,18 +295,20 @@ const char *layout_stride(arena *mem, const char *m, const char *view, ir_plane 
 void layout_fill_view(arena *mem, strbuf *b, const char *view, const ir_field *f, ir_plane plane, const ir_field *leaf)
 {
     const char *name = plane_name(plane), *number = plane_enum(plane);
+    const char *cast = arena_printf(mem, "(%s)", layout_view_pointer(mem, f, ""));
     if (is_member(f)) {
-        sb_printf(b, "    m->%s.%s = tk_field_structs(&m->tk.fields[%d], %s);\n", view, name, leaf->index, number);
+        sb_printf(b, "    m->%s.%s = %stk_field_structs(&m->tk.fields[%d], %s);\n", view, name, cast, leaf->index,
+                  number);
         return;
     }
     for (int k = 0; ir_field_is_soa(f) && k < ir_field_ncomp(f); k++) {
         const char *which = f->shape == IR_SHAPE_VEC ? arena_printf(mem, "[%d]", k)
                                                      : arena_printf(mem, "[%d][%d]", k / f->cols, k % f->cols);
-        sb_printf(b, "    m->%s.%s%s = tk_field_component(&m->tk.fields[%d], %s, %d);\n", view, name, which, f->index,
-                  number, k);
+        sb_printf(b, "    m->%s.%s%s = (%s *)tk_field_component(&m->tk.fields[%d], %s, %d);\n", view, name, which,
+                  scalar_c_type(f->elem), f->index, number, k);
     }
     if (!ir_field_is_soa(f))
-        sb_printf(b, "    m->%s.%s = m->tk.fields[%d].plane[%s];\n", view, name, f->index, number);
+        sb_printf(b, "    m->%s.%s = %sm->tk.fields[%d].plane[%s];\n", view, name, cast, f->index, number);
     if (layout_takes_strides(f))
         sb_printf(b, "    memcpy(m->%s.%s_strides, m->tk.fields[%d].stride[%s], sizeof m->%s.%s_strides);\n", view,
                   name, f->index, number, view, name);

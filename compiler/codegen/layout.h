@@ -49,8 +49,6 @@ const char *layout_element_dims(arena *mem, const ir_field *f, bool flat);
 /* Declaration in a function: "const float (*restrict const x)[2]"; flat: matrices as one row of components. */
 const char *layout_pointer(arena *mem, const ir_field *f, bool is_const, const char *quals, const char *name,
                            bool flat);
-/* The cast to that from what the view has, "(const float (*)[2])"; "" where C converts by itself. */
-const char *layout_cast(arena *mem, const ir_field *f, bool is_const, bool flat);
 /* Whether one pointer to a plane serves both. */
 bool layout_one_pointer(const ir_field *f, const ir_field *other);
 
@@ -75,7 +73,8 @@ const char *layout_subscript(const ir_field *f);
 bool layout_has_index(const ir_field *f);     /* of several dimensions: the header tells an element's position */
 bool layout_takes_strides(const ir_field *f); /* may be bound at strides, which the view then has */
 /* The pointer to a plane as C code begins with it; view: of the field, in the struct that m points to. */
-const char *layout_plane(arena *mem, const char *m, const char *view, const ir_field *f, ir_plane plane);
+const char *layout_plane(arena *mem, const char *m, const char *view, const ir_field *f, ir_plane plane, bool is_const,
+                         bool flat);
 const char *layout_stride(arena *mem, const char *m, const char *view, ir_plane plane, int dim);
 /* Statements that fill the view's pointers to a plane from the module's tk_field; leaf: the first in the view that has
  * the plane. */

@@ -180,10 +180,11 @@ static void hoist_plane(cfn *c, strbuf *out, ir_storage key)
         return;
     const bool is_const = !use->written;
     c->uses_m = true;
-    const char *from = layout_plane(c->e->mem, c->m, c->e->field_names[f->index], f, ir_storage_plane(key));
+    const char *from = layout_plane(c->e->mem, c->m, c->e->field_names[f->index], f, ir_storage_plane(key), is_const,
+                                    use->flat);
     const char *decl = layout_pointer(c->e->mem, f, is_const, use->unique ? "restrict const " : "const ",
                                       c->planes[key].name, use->flat);
-    sb_printf(out, "    %s = %s%s;\n", decl, layout_cast(c->e->mem, f, is_const, use->flat), from);
+    sb_printf(out, "    %s = %s;\n", decl, from);
 }
 
 static void hoist_strides(cfn *c, strbuf *out, ir_storage key)

@@ -100,6 +100,7 @@ typedef struct expr {
     const varref *vars;
     const char *bare; /* a widening cast to i64 without the cast, for places that convert by themselves; else NULL */
     int bare_prec;
+    const char *pointer; /* its C type if it is a pointer to memory; NULL: no pointer, or the constant NULL */
 } expr;
 
 /* ---- one C function ---- */
@@ -150,12 +151,13 @@ typedef struct cfn {
     const char *key;                 /* what random numbers start from, NULL until used */
     const char *m, *a, *st, *atomic; /* names; atomic: NULL at kernel level and in tasks without scatters */
     const char *fail;                /* statement that leaves the function after a failure */
+    const char *release;             /* statement that releases the function's stack before; NULL: it has none */
     const char *watched;             /* --debug: index of the element printed last */
     bool pure;                       /* see func_facts */
     bool rounds[2];                  /* has exact products, of f64 and f32 */
     bool steps;                      /* has accesses at hidden steps */
     bool others[2];                  /* has numbers that are to be taken for others, of f64 and f32 */
-    bool uses_m, uses_a, uses_rec, uses_st, uses_label;
+    bool uses_m, uses_a, uses_rec, uses_st, fails;
     VEC(const ir_value *) loads; /* pending values that read memory, oldest first */
     strbuf tasks;                /* CFN_RUN: text of its task functions */
     int ntasks;
@@ -177,7 +179,10 @@ void cfn_hoists(cfn *c, strbuf *out);
 
 __attribute__((format(printf, 3, 4))) void stmt(cfn *c, src_loc loc, const char *fmt, ...);
 void close_block(cfn *c);
-void emit_fail(cfn *c);                   /* what an `if` without braces does, printed before: the function ends */
+void emit_leave(cfn *c); /* the function ends after a failure */
+/* `if (condition)`, the function ends. */
+void emit_fail_if(cfn *c, src_loc loc, const char *condition);
+const char *stack_release(const cfn *c);
 void reset_line(emitter *e, strbuf *out); /* after a function, with #line directives */
 
 /* ---- values (expr.c) ---- */
@@ -189,6 +194,8 @@ const char *paren(cfn *c, expr e, int prec);
 /* A name or constant: a pending expression is given a name first. */
 expr val_simple(cfn *c, const ir_value *v);
 const char *val_text(cfn *c, const ir_value *v, int prec);
+/* Text of e as `to` takes it: C++ converts no void * by itself. */
+const char *converted_to(cfn *c, expr e, const ir_value *to);
 expr expr_leaf(const char *text);
 void expr_absorb(cfn *c, expr *into, expr part);
 /* Gives v its expression: kept for its only use, or printed as a declaration. */

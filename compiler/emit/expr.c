@@ -93,16 +93,25 @@ const char *declare(cfn *c, const ir_value *v, bool constant, const char *name)
     return arena_printf(c->e->mem, "%s%s %s", constant ? "const " : "", type, name);
 }
 
+const char *converted_to(cfn *c, expr e, const ir_value *to)
+{
+    const char *type = to->type == SC_PTR && e.pointer ? c_type_of(c, to) : NULL;
+    if (!type || strcmp(type, "void *") == 0 || strcmp(type, e.pointer) == 0)
+        return e.text;
+    return arena_printf(c->e->mem, "(%s)%s", type, paren(c, e, PREC_UNARY));
+}
+
 void define_name(cfn *c, const ir_value *v, const char *name)
 {
     c->v[v->id].e = expr_leaf(name);
+    c->v[v->id].e.pointer = v->type == SC_PTR ? c_type_of(c, v) : NULL;
     c->v[v->id].pending = false;
 }
 
 static void declare_with(cfn *c, const ir_value *v, expr e, src_loc loc)
 {
     const char *name = names_unique(c->names, v->name ? v->name : c->v[v->id].hint);
-    stmt(c, loc, "%s = %s;", declare(c, v, true, name), e.text);
+    stmt(c, loc, "%s = %s;", declare(c, v, true, name), converted_to(c, e, v));
     define_name(c, v, name);
 }
 

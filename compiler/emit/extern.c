@@ -19,14 +19,20 @@ static const char *initializer(cfn *c, const ir_sigparam *p, ir_value *const *v)
     return r;
 }
 
-/* ".k = k, .link.pos = {x, y}": of the struct that begins with parameter i. */
-static const char *members(cfn *c, const ir_func *f, int i, ir_value *const *v)
+/* "{.k = k, .link = {.pos = {x, y}}}", whose leaves are the parameters from *p on. C++ has no `.link.pos = `. */
+static const char *members(cfn *c, const ir_struct *s, const ir_sigparam **p, ir_value *const *v)
 {
     strbuf b = {0};
-    for (int k = i; k < f->nsig && f->sig[k].structure && (k == i || !f->sig[k].leads); k++) {
-        const ir_sigparam *p = &f->sig[k];
-        const char *value = sig_is_shapeless(p) ? val(c, v[p->first]).text : initializer(c, p, v + p->first);
-        sb_printf(&b, "%s.%s = %s", b.len ? ", " : "{", member_path(c->e->mem, p->path, "."), value);
+    for (int k = 0; k < s->nmembers; k++) {
+        const ir_member *m = &s->members[k];
+        const char *value = NULL;
+        if (m->structure) {
+            value = members(c, m->structure, p, v);
+        } else {
+            value = sig_is_shapeless(*p) ? val(c, v[(*p)->first]).text : initializer(c, *p, v + (*p)->first);
+            (*p)++;
+        }
+        sb_printf(&b, "%s.%s = %s", b.len ? ", " : "{", name_member(c->e->mem, m->name), value);
     }
     sb_addc(&b, '}');
     const char *r = arena_strdup(c->e->mem, sb_str(&b));
@@ -41,7 +47,7 @@ void emit_extern(cfn *c, const ir_op *op)
     arena *mem = c->e->mem;
     strbuf args = {0};
     for (int i = 0; i < f->nsig; i++) {
-        const ir_sigparam *s = &f->sig[i];
+        const ir_sigparam *s = &f->sig[i], *leaf = s;
         ir_sigparam p = *s;
         if (!sig_stands(s))
             continue;
@@ -51,7 +57,7 @@ void emit_extern(cfn *c, const ir_op *op)
         }
         p.name = names_unique_function(c->names, s->name);
         stmt(c, op->loc, "%s%s = %s;", s->structure ? "const " : "", sig_decl(mem, &p, IR_DATA, SIG_INPUT),
-             s->structure ? members(c, f, i, op->args) : initializer(c, s, op->args + s->first));
+             s->structure ? members(c, s->structure, &leaf, op->args) : initializer(c, s, op->args + s->first));
         sb_printf(&args, "%s%s", args.len ? ", " : "", p.name);
     }
     const char *name = NULL;

@@ -87,6 +87,7 @@ static void yield_carried(cfn *c, const ir_op *loop)
         const ir_op *d = value->def;
         assignment *a = &list[count++];
         *a = (assignment){.var = c->v[param->id].e.text, .param = param, .e = val(c, value)};
+        a->e.text = converted_to(c, a->e, param);
         if (pending && d && (d->code == OP_ADD || d->code == OP_SUB) && (d->args[0] == param || d->args[1] == param) &&
             a->e.prec == PREC_ADD)
             a->sum = d;
@@ -115,11 +116,14 @@ static void declare_carried(cfn *c, const ir_op *loop)
         if (!hint && next && next->code == OP_ADD && (next->args[0] == param || next->args[1] == param))
             hint = "sum";
         const char *name = names_unique(c->names, hint);
-        stmt(c, loop->loc, "%s = %s;", declare(c, param, !changes, name), val(c, loop->args[init + k]).text);
+        stmt(c, loop->loc, "%s = %s;", declare(c, param, !changes, name),
+             converted_to(c, val(c, loop->args[init + k]), param));
         define_name(c, loop->res[k], name);
+        define_name(c, param, name);
+        c->v[loop->res[k]->id].e.pointer = c->v[param->id].e.pointer;
         const ir_value *inside[2] = {param, ir_loop_attr(loop)->cond ? loop->regions[1]->params[k] : NULL};
         for (int i = 0; i < 2 && inside[i]; i++) {
-            define_name(c, inside[i], name);
+            c->v[inside[i]->id] = c->v[param->id];
             if (!changes)
                 continue;
             varref *r = ARENA_NEW(c->e->mem, varref);

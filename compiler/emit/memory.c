@@ -69,10 +69,10 @@ static void check_bounds(cfn *c, const ir_op *op, const layout_place *p)
     if (dynamic)
         sb_printf(&b, "%s%s", f->ndim ? ", " : "", p->component.text);
     const char *place = arena_printf(c->e->mem, "%s:%u", place_of(c->e, op->loc), op->loc.col);
-    stmt(c, op->loc, "if (!%s(%s, %s, %s, (const int64_t[]){%s}))", c->e->bounds, field_address(c->e, c->m, f),
-         c_string(c->e->mem, place), dynamic ? "true" : "false", sb_str(&b));
+    emit_fail_if(c, op->loc,
+                 arena_printf(c->e->mem, "!%s(%s, %s, %s, TK_INDICES(%s))", c->e->bounds, field_address(c->e, c->m, f),
+                              c_string(c->e->mem, place), dynamic ? "true" : "false", sb_str(&b)));
     sb_free(&b);
-    emit_fail(c);
 }
 
 /* ---- the place of an element; codegen/layout.c has the text ---- */
@@ -336,6 +336,11 @@ static void check_array(cfn *c, const ir_op *op)
     emit_bounds(c, op->loc, op->args[1], count, !local->nargs, what);
 }
 
+static void fail_without(cfn *c, const ir_op *op, const char *memory)
+{
+    emit_fail_if(c, op->loc, arena_printf(c->e->mem, "!%s", memory));
+}
+
 /* A block of the stack, or of a caller's workspace. */
 static void alloc(cfn *c, const ir_op *op, const char *type, const char *name, const char *count)
 {
@@ -343,12 +348,12 @@ static void alloc(cfn *c, const ir_op *op, const char *type, const char *name, c
     define_name(c, op->res[0], name);
     if (c->pure) {
         c->e->uses_take = true;
-        stmt(c, op->loc, "%s *const %s = %s(&%s, %s, sizeof *%s);", type, name, c->e->take, c->st, count, name);
+        stmt(c, op->loc, "%s *const %s = (%s *)%s(&%s, %s, sizeof *%s);", type, name, type, c->e->take, c->st, count,
+             name);
         return;
     }
-    stmt(c, op->loc, "%s *const %s = tk_stack_alloc(%s, %s, sizeof *%s);", type, name, c->st, count, name);
-    stmt(c, op->loc, "if (!%s)", name);
-    emit_fail(c);
+    stmt(c, op->loc, "%s *const %s = (%s *)tk_stack_alloc(%s, %s, sizeof *%s);", type, name, type, c->st, count, name);
+    fail_without(c, op, name);
 }
 
 static memory_kind kind_of(const ir_value *array)
@@ -472,15 +477,14 @@ static void emit_block(cfn *c, const ir_op *op)
     const char *tag = saved_struct_of(c->e, ir_layout_of(op))->tag, *turn = subscript(val(c, op->args[0])).text;
     c->uses_rec = true;
     if (op->code == OP_REC_GET) {
-        stmt(c, op->loc, "struct %s *const %s = tk_record_get(%s, tk_rec, %lld, %s);", tag, name, session_text(c),
-             (long long)ir_slot_attr(op)->number, turn);
+        stmt(c, op->loc, "struct %s *const %s = (struct %s *)tk_record_get(%s, tk_rec, %lld, %s);", tag, name, tag,
+             session_text(c), (long long)ir_slot_attr(op)->number, turn);
     } else {
         const char *count = subscript(val(c, op->args[1])).text, *of = ir_layout_of(op)->log ? "logs" : "alloc";
-        stmt(c, op->loc, "struct %s *const %s = tk_record_%s(%s, tk_rec, %lld, %s, %s, sizeof *%s);", tag, name, of,
-             session_text(c), (long long)ir_slot_attr(op)->number, turn, count, name);
+        stmt(c, op->loc, "struct %s *const %s = (struct %s *)tk_record_%s(%s, tk_rec, %lld, %s, %s, sizeof *%s);", tag,
+             name, tag, of, session_text(c), (long long)ir_slot_attr(op)->number, turn, count, name);
     }
-    stmt(c, op->loc, "if (!%s)", name);
-    emit_fail(c);
+    fail_without(c, op, name);
     define_name(c, op->res[0], name);
 }
 
@@ -490,10 +494,9 @@ static void emit_log_store(cfn *c, const ir_op *op)
     const char *type = scalar_c_type(op->args[3]->type), *name = names_unique(c->names, "logged");
     const char *value = val(c, op->args[3]).text, *log = slot(c, op, op->args[0], op->args[1], &e, 0),
                *step = subscript(val(c, op->args[2])).text;
-    stmt(c, op->loc, "%s *const %s = tk_log_add(%s, &%s, %s, sizeof *%s);", type, name, session_text(c), log, step,
-         name);
-    stmt(c, op->loc, "if (!%s)", name);
-    emit_fail(c);
+    stmt(c, op->loc, "%s *const %s = (%s *)tk_log_add(%s, &%s, %s, sizeof *%s);", type, name, type, session_text(c),
+         log, step, name);
+    fail_without(c, op, name);
     stmt(c, op->loc, "*%s = %s;", name, value);
 }
 
@@ -565,6 +568,7 @@ void emit_stack(cfn *c, const ir_op *op)
         expr e = {.prec = PREC_PRIMARY};
         add_read(c, &e, MEM_STACK, 0, NULL);
         e.text = slot(c, op, op->args[0], op->args[1], &e, ir_slot_attr(op)->number);
+        e.pointer = op->res[0]->type == SC_PTR ? "void *" : NULL;
         define(c, op->res[0], e, op->loc);
     }
     }

@@ -29,7 +29,7 @@ static branch emit_branch(cfn *c, const ir_op *op, int k, const char *const *var
     const bool plain = b.text.len == 0 && op->nres == 1; /* may become an arm of ?: */
     for (int i = 0; i < op->nres && !plain; i++)
         if (b.yields[i].text)
-            stmt(c, nowhere, "%s = %s;", vars[i], b.yields[i].text);
+            stmt(c, nowhere, "%s = %s;", vars[i], converted_to(c, b.yields[i], op->res[i]));
     names_pop(c->names);
     c->indent--;
     c->out = outer;
@@ -41,7 +41,7 @@ static void finish_branch(cfn *c, const branch *b, const ir_op *op, const char *
     sb_addn(c->out, sb_str(&b->text), b->text.len);
     c->indent++;
     if (b->text.len == 0 && op->nres == 1 && b->yields[0].text)
-        stmt(c, nowhere, "%s = %s;", vars[0], b->yields[0].text);
+        stmt(c, nowhere, "%s = %s;", vars[0], converted_to(c, b->yields[0], op->res[0]));
     c->indent--;
 }
 
@@ -186,8 +186,7 @@ void emit_call(cfn *c, const ir_op *op)
         define_name(c, op->res[i], name);
     }
     if (info->can_fail) {
-        stmt(c, op->loc, "if (!%s(%s))", callee, wrapped(c, callee, &args));
-        emit_fail(c);
+        emit_fail_if(c, op->loc, arena_printf(c->e->mem, "!%s(%s)", callee, wrapped(c, callee, &args)));
     } else {
         stmt(c, op->loc, "%s(%s);", callee, wrapped(c, callee, &args));
     }
@@ -221,9 +220,8 @@ void emit_bounds(cfn *c, src_loc loc, const ir_value *v, const char *extent, boo
         stmt(c, nowhere,
              "tk_fail(%s, TK_BOUNDS, \"%%s is %%lld, outside [0, %%lld)\", %s, (long long)%s, (long long)%s);",
              session_text(c), quoted, subscript, extent);
-    stmt(c, nowhere, "%s", c->fail);
+    emit_leave(c);
     close_block(c);
-    c->uses_label = true;
 }
 
 /* A pure function has no session that stops. */
@@ -271,9 +269,8 @@ static void emit_assert(cfn *c, const ir_op *op)
     c->indent++;
     stmt(c, nowhere, "tk_fail(%s, %s, \"%%s\", %s);", session_text(c), race ? "TK_RACE" : "TK_ASSERT",
          c_string(c->e->mem, message));
-    stmt(c, nowhere, "%s", c->fail);
+    emit_leave(c);
     close_block(c);
-    c->uses_label = true;
 }
 
 /* The printf conversion of a scalar, and its argument converted to what that takes. */

@@ -37,12 +37,28 @@ void close_block(cfn *c)
     stmt(c, (src_loc){0, 0, 0}, "}");
 }
 
-void emit_fail(cfn *c)
+const char *stack_release(const cfn *c)
 {
-    c->indent++;
+    return arena_printf(c->e->mem, "tk_stack_release(%s);", c->st);
+}
+
+void emit_leave(cfn *c)
+{
+    if (c->release)
+        stmt(c, (src_loc){0, 0, 0}, "%s", c->release);
     stmt(c, (src_loc){0, 0, 0}, "%s", c->fail);
-    c->indent--;
-    c->uses_label = true;
+    c->fails = true;
+}
+
+void emit_fail_if(cfn *c, src_loc loc, const char *condition)
+{
+    stmt(c, loc, "if (%s)%s", condition, c->release ? " {" : "");
+    c->indent++;
+    emit_leave(c);
+    if (c->release)
+        close_block(c);
+    else
+        c->indent--;
 }
 
 /* emit_c replaces the mark by the number of the line that follows. */

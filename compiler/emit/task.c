@@ -59,12 +59,6 @@ static void print_plan(cfn *c, const task *t, const char *plan, const char *cons
          (long long)task_cost(&c->e->facts, op));
 }
 
-static void fail_if(cfn *c, const char *condition)
-{
-    stmt(c, nowhere, "if (%s)", condition);
-    emit_fail(c);
-}
-
 static void print_args(cfn *c, const task *t, const char *name, const char *plan, const char *partial,
                        const char *const *n)
 {
@@ -73,7 +67,7 @@ static void print_args(cfn *c, const task *t, const char *name, const char *plan
     sb_printf(&b, ".%s = %s", t->m, c->m);
     c->uses_m = true;
     if (t->partial_type)
-        sb_printf(&b, "\n.%s = %s.chunk\n.%s = %s", t->chunk, plan, t->partial, partial);
+        sb_printf(&b, "\n.%s = %s.chunk", t->chunk, plan);
     for (int d = 0; d < ir_task_attr(t->op)->ndim; d++) {
         if (d > 0)
             sb_printf(&b, "\n.%s = %s", t->members[d], n[d]);
@@ -85,9 +79,11 @@ static void print_args(cfn *c, const task *t, const char *name, const char *plan
     for (size_t i = 0; i < t->plan.scatters.len; i++) {
         const ir_storage key = t->plan.scatters.at[i];
         const ir_field *f = ir_storage_field(e->m, key);
-        sb_printf(&b, "\n.%s = %s%s", t->scatter_members[i], layout_cast(e->mem, f, false, true),
-                  layout_plane(e->mem, c->m, e->field_names[f->index], f, ir_storage_plane(key)));
+        sb_printf(&b, "\n.%s = %s", t->scatter_members[i],
+                  layout_plane(e->mem, c->m, e->field_names[f->index], f, ir_storage_plane(key), false, true));
     }
+    if (t->partial_type)
+        sb_printf(&b, "\n.%s = %s", t->partial, partial);
     print_initialiser(c, arena_printf(e->mem, "const struct %s_args %s = ", t->name, name), &b);
 }
 
@@ -113,10 +109,11 @@ static const char *target_text(cfn *c, const task *t, ir_storage key)
     strbuf b = {0};
     if (shared)
         sb_add(&b, ", .shared = true");
-    for (int d = 0; d < nfixed; d++)
-        sb_printf(&b, "%s%s", d ? ", " : ", .at = {", val_simple(c, t->op->args[first + d]).text);
     if (nfixed)
-        sb_printf(&b, "}, .fixed = %d", nfixed);
+        sb_printf(&b, ", .fixed = %d", nfixed);
+    for (int d = 0; d < nfixed; d++)
+        sb_printf(&b, "%s%s%s", d ? ", " : ", .at = {", val_simple(c, t->op->args[first + d]).text,
+                  d == nfixed - 1 ? "}" : "");
     if (s)
         sb_printf(&b, ", .adds = %lld", (long long)task_adds(t->op, s));
     const char *text = arena_strdup(c->e->mem, sb_str(&b));
@@ -155,13 +152,15 @@ static void print_run(cfn *c, const task *t, const char *args, const char *plan)
     emitter *e = c->e;
     const char *session = session_text(c);
     if (!t->fn->atomic) {
-        fail_if(c, arena_printf(e->mem, "tk_run(%s, &%s, %s, &%s) != TK_OK", session, plan, t->name, args));
+        emit_fail_if(c, nowhere,
+                     arena_printf(e->mem, "tk_run(%s, &%s, %s, &%s) != TK_OK", session, plan, t->name, args));
         return;
     }
     const char *targets = names_unique(c->names, arena_printf(e->mem, "targets%d", c->ntasks));
     const int ntargets = print_targets(c, t, targets);
-    fail_if(c, arena_printf(e->mem, "tk_run_scatter(%s, &%s, %s, %s_atomic, &%s, sizeof %s, %s, %d) != TK_OK", session,
-                            plan, t->name, t->name, args, args, targets, ntargets));
+    emit_fail_if(c, nowhere,
+                 arena_printf(e->mem, "tk_run_scatter(%s, &%s, %s, %s_atomic, &%s, sizeof %s, %s, %d) != TK_OK",
+                              session, plan, t->name, t->name, args, args, targets, ntargets));
 }
 
 /* Several tasks in one run, the last of which is `rest`. */
@@ -182,8 +181,9 @@ static void print_stages(cfn *c, const task *t, const char *args, const char *co
         cost += c->stages.at[i].cost;
     }
     print_initialiser(c, arena_printf(e->mem, "const tk_stage %s[] = ", stages), &text);
-    fail_if(c, arena_printf(e->mem, "tk_run_stages(%s, %s, %zu, %lld) != TK_OK", session_text(c), stages, c->stages.len,
-                            (long long)cost));
+    emit_fail_if(c, nowhere,
+                 arena_printf(e->mem, "tk_run_stages(%s, %s, %zu, %lld) != TK_OK", session_text(c), stages,
+                              c->stages.len, (long long)cost));
     vec_clear(&c->stages);
 }
 
@@ -249,9 +249,9 @@ void emit_task(cfn *c, const ir_op *op)
     }
     if (t.partial_type) {
         partial = names_unique(c->names, arena_printf(e->mem, "partial%d", c->ntasks));
-        stmt(c, nowhere, "%s *const %s = tk_scratch(%s, (size_t)%s.nchunks * sizeof *%s);", t.partial_type, partial,
-             session_text(c), plan, partial);
-        fail_if(c, arena_printf(e->mem, "!%s", partial));
+        stmt(c, nowhere, "%s *const %s = (%s *)tk_scratch(%s, (size_t)%s.nchunks * sizeof *%s);", t.partial_type,
+             partial, t.partial_type, session_text(c), plan, partial);
+        emit_fail_if(c, nowhere, arena_printf(e->mem, "!%s", partial));
     }
     const char *args = names_unique(c->names, arena_printf(e->mem, "task%d", c->ntasks));
     print_args(c, &t, args, plan, partial, n);

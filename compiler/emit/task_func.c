@@ -383,10 +383,11 @@ static void print_function(task *t, const strbuf *body, strbuf *out)
         sb_printf(out, "TK_BODY void %s_body(const struct %s_args *%s, int64_t %s, int64_t %s, const bool %s)\n{\n",
                   t->name, t->name, c->a, t->lo, t->hi, c->atomic);
     else
-        sb_printf(
-            out,
-            "%sstatic void %s(const void *%s, int64_t %s, int64_t %s)\n{\n    const struct %s_args *const %s = %s;\n",
-            whole, t->name, args, t->lo, t->hi, t->name, c->a, args);
+        sb_printf(out,
+                  "%sstatic void %s(const void *%s, int64_t %s, int64_t %s)\n{\n    const struct %s_args *const %s = "
+                  "(const struct "
+                  "%s_args *)%s;\n",
+                  whole, t->name, args, t->lo, t->hi, t->name, c->a, t->name, args);
     if (c->uses_m || t->plan.stack)
         sb_printf(out, "    %s *const %s = %s->%s;\n", e->m->name, c->m, c->a, t->m);
     for (size_t i = 0; i < t->captures.len; i++) {
@@ -413,19 +414,16 @@ static void print_function(task *t, const strbuf *body, strbuf *out)
         sb_printf(out, "    (void)%s;\n", c->a);
     }
     sb_addn(out, sb_str(body), body->len);
-    if (t->plan.stack) {
-        if (c->uses_label)
-            sb_add(out, "leave:\n");
-        sb_printf(out, "    tk_stack_release(%s);\n", c->st);
-    }
+    if (t->plan.stack)
+        sb_printf(out, "    %s\n", c->release);
     sb_add(out, "}\n");
     reset_line(e, out);
     sb_addc(out, '\n');
     for (int k = 0; k < 2 && scatter; k++)
-        sb_printf(
-            out,
-            "%sstatic void %s%s(const void *args, int64_t lo, int64_t hi)\n{\n    %s_body(args, lo, hi, %s);\n}\n\n",
-            whole, t->name, k ? "_atomic" : "", t->name, k ? "true" : "false");
+        sb_printf(out,
+                  "%sstatic void %s%s(const void *args, int64_t lo, int64_t hi)\n{\n    %s_body((const struct "
+                  "%s_args *)args, lo, hi, %s);\n}\n\n",
+                  whole, t->name, k ? "_atomic" : "", t->name, t->name, k ? "true" : "false");
     sb_free(&hoists);
 }
 
@@ -465,7 +463,8 @@ void emit_task_function(task *t)
         k->outside = c->v[k->value->id].e;
         define_name(c, k->value, names_unique_function(c->names, capture_hint(t, i)));
     }
-    c->fail = t->plan.stack ? "goto leave;" : "return;";
+    c->fail = "return;";
+    c->release = t->plan.stack ? stack_release(c) : NULL;
     declare_parts(c, t);
     if (ir_task_attr(t->op)->rows)
         loop_over_rows(c, t);

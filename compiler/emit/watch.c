@@ -98,9 +98,9 @@ void emit_decision(cfn *c, const ir_op *op)
         sb_add(&b, ", NULL, 0)");
     else
         for (int i = 1; i < op->nargs; i++)
-            sb_printf(&b, "%s%s", i == 1 ? ", (const int64_t[]){" : ", ", val_text(c, op->args[i], PREC_COND));
+            sb_printf(&b, "%s%s", i == 1 ? ", TK_INDICES(" : ", ", val_text(c, op->args[i], PREC_COND));
     if (op->nargs > 1)
-        sb_printf(&b, "}, %d)", op->nargs - 1);
+        sb_printf(&b, "), %d)", op->nargs - 1);
     stmt(c, op->loc, "%s;", sb_str(&b));
     sb_free(&b);
 }

@@ -429,7 +429,8 @@ static void print_definition(cfn *c, const ir_func *f, kernel_form form, const s
     sb_add(e->out, sb_str(&hoists));
     const bool given = kernel_form_of(f, form)->ad.workspace; /* not where all blocks of it are empty */
     if (c->uses_st)
-        sb_printf(e->out, "    unsigned char *%s = %s;\n", c->st, given ? workspace_name(e->mem, f) : "NULL");
+        sb_printf(e->out, "    unsigned char *%s = %s%s;\n", c->st, given ? "(unsigned char *)" : "",
+                  given ? workspace_name(e->mem, f) : "NULL");
     sb_addn(e->out, sb_str(body), body->len);
     sb_add(e->out, "}\n");
     reset_line(e, e->out);

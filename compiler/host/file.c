@@ -103,7 +103,7 @@ static void print_top(emitter *e, strbuf *out, strbuf *body)
         sb_addc(out, '\n');
     if (object)
         sb_printf(out,
-                  "_Static_assert(TK_INTERFACE == %d, \"generated for another version of libtkc: run tkc again\");\n\n",
+                  "static_assert(TK_INTERFACE == %d, \"generated for another version of libtkc: run tkc again\");\n\n",
                   EMIT_INTERFACE);
     print_take(e, out);
     if (!e->uses_bounds)

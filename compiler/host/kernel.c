@@ -188,13 +188,19 @@ static void print_looks(cfn *c)
                       i, m->fields.at[i]->name);
 }
 
+/* C++ converts no void * by itself. */
+static const char *take_args(emitter *e, const char *tag, const char *name)
+{
+    return arena_printf(e->mem, "    const struct %s *const %s = (const struct %s *)tk_args;\n", tag, name, tag);
+}
+
 static void print_run(cfn *c, const ir_func *kernel, kernel_form form, const strbuf *args, const strbuf *body,
                       bool stack, const char *result)
 {
     emitter *e = c->e;
     strbuf hoists = {0}, *out = e->out;
     cfn_hoists(c, &hoists);
-    if (stack || c->uses_label)
+    if (stack || c->fails)
         c->uses_m = true;
     sb_addn(out, sb_str(&c->tasks), c->tasks.len);
     sb_printf(out,
@@ -206,11 +212,12 @@ static void print_run(cfn *c, const ir_func *kernel, kernel_form form, const str
         sb_add(out, "    (void)tk_m;\n");
     const bool gives = kernel->nouts && (form == FORM_RUN || form == FORM_JVP);
     if (args->len || gives)
-        sb_printf(out, "    const struct %s *const %s = tk_args;\n", kernel_args_tag(e, kernel, form), c->a);
+        sb_add(out, take_args(e, kernel_args_tag(e, kernel, form), c->a));
     else
         sb_add(out, "    (void)tk_args;\n");
     if (result)
-        sb_printf(out, "    struct %s *const %s = tk_out;\n", kernel_out_tag(e, kernel, form), result);
+        sb_printf(out, "    struct %s *const %s = (struct %s *)tk_out;\n", kernel_out_tag(e, kernel, form), result,
+                  kernel_out_tag(e, kernel, form));
     else
         sb_add(out, "    (void)tk_out;\n");
     if (!c->uses_rec)
@@ -224,14 +231,9 @@ static void print_run(cfn *c, const ir_func *kernel, kernel_form form, const str
                   "tk_session_status(%s->tk.session);\n",
                   c->st, c->m, c->st, c->m);
     sb_addn(out, sb_str(body), body->len);
-    if (stack && c->uses_label)
-        sb_add(out, "leave:\n");
     if (stack)
-        sb_printf(out, "    tk_stack_release(%s);\n", c->st);
-    if (stack && c->uses_label)
-        sb_printf(out, "    return tk_session_status(%s->tk.session);\n}\n", c->m);
-    else
-        sb_add(out, "    return TK_OK;\n}\n");
+        sb_printf(out, "    %s\n", c->release);
+    sb_add(out, "    return TK_OK;\n}\n");
     reset_line(e, out);
     sb_addc(out, '\n');
     sb_free(&hoists);
@@ -258,7 +260,8 @@ static void emit_run(emitter *e, const ir_func *kernel, kernel_form form)
     body_plan plan = cfn_plan(c);
     cfn_take_names(c, &plan);
     const bool stack = region_uses_stack(&e->facts, f->body);
-    c->fail = stack ? "goto leave;" : arena_printf(e->mem, "return tk_session_status(%s->tk.session);", c->m);
+    c->fail = arena_printf(e->mem, "return tk_session_status(%s->tk.session);", c->m);
+    c->release = stack ? stack_release(c) : NULL;
     hoist_args(c, &args, kernel, form);
     const bool gives = kernel_has_grad_args(kernel) && (form == FORM_GRAD || form == FORM_HVP);
     const char *result = gives ? names_internal(c->names, fs.hints, "out") : NULL;
@@ -322,7 +325,7 @@ static void emit_part_ends(emitter *e, const ir_func *kernel, bool compared)
     else
         sb_add(out, "    (void)tk_m;\n");
     if (args.len)
-        sb_printf(out, "    const struct %s *const %s = tk_args;\n", kernel_args_tag(e, kernel, FORM_RUN), c->a);
+        sb_add(out, take_args(e, kernel_args_tag(e, kernel, FORM_RUN), c->a));
     else
         sb_add(out, "    (void)tk_args;\n");
     sb_add(out, sb_str(&args));
@@ -359,8 +362,8 @@ static void emit_custom(emitter *e, const ir_func *kernel, kernel_form form)
     const char *given = "tk_args";
     if (kernel->nsig) {
         const char *access = form == FORM_JVP ? "primal." : "";
-        sb_printf(b, "    const struct %s *const given = tk_args;\n    struct %s args;\n",
-                  kernel_args_tag(e, kernel, form), kernel_args_tag(e, f, FORM_RUN));
+        sb_printf(b, "%s    struct %s args;\n", take_args(e, kernel_args_tag(e, kernel, form), "given"),
+                  kernel_args_tag(e, f, FORM_RUN));
         int next = 0;
         for (int i = 0; i < kernel->nsig; i++)
             copy_member(e, &f->sig[next++], access, &kernel->sig[i], IR_DATA);

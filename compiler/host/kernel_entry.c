@@ -41,10 +41,16 @@ static void array_planes(emitter *e, strbuf *b, const ir_sigparam *p, kernel_for
     const bool back = sig_has_grad(p) && (form == FORM_GRAD || form == FORM_HVP),
                along = sig_has_dual(p) && (form == FORM_JVP || form == FORM_HVP);
     sb_add(b, "{{");
-    for (int k = IR_DATA; k < IR_PLANES; k++)
-        if ((back || !ir_plane_is_adjoint((ir_plane)k)) && (along || !ir_plane_is_tangent((ir_plane)k)))
-            sb_printf(b, "%s[%s] = (void *)%s%s", k ? ", " : "", plane_enum((ir_plane)k), name_member(e->mem, p->name),
-                      plane_tail((ir_plane)k));
+    const char *before = "";
+    for (int k = IR_DATA; k < IR_PLANES; k++) {
+        if ((back || !ir_plane_is_adjoint((ir_plane)k)) && (along || !ir_plane_is_tangent((ir_plane)k))) {
+            sb_printf(b, "%s(void *)%s%s", before, name_member(e->mem, p->name), plane_tail((ir_plane)k));
+            before = "";
+        } else {
+            before = arena_printf(e->mem, "%sNULL", before);
+        }
+        before = arena_printf(e->mem, "%s, ", before);
+    }
     sb_add(b, "}}");
 }
 

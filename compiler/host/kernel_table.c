@@ -32,13 +32,13 @@ static void print_parts(emitter *e, const ir_func *kernel)
 static void print_extent(emitter *e, const ir_func *kernel, const ir_extent *x, const char *comma)
 {
     if (x->param >= 0)
-        sb_printf(e->out, "%s{TK_EXTENT_ARGUMENT, .at = offsetof(struct %s, %s)}", comma,
+        sb_printf(e->out, "%s{.kind = TK_EXTENT_ARGUMENT, .at = offsetof(struct %s, %s)}", comma,
                   kernel_args_tag(e, kernel, FORM_RUN), name_member(e->mem, kernel->sig[x->param].name));
     else if (x->mparam)
-        sb_printf(e->out, "%s{TK_EXTENT_PARAM, %s, .at = offsetof(%s, params.%s)}", comma, scalar_enum(x->mparam->type),
-                  e->m->name, (const char *)ptrmap_get(&e->params, x->mparam));
+        sb_printf(e->out, "%s{.kind = TK_EXTENT_PARAM, .type = %s, .at = offsetof(%s, params.%s)}", comma,
+                  scalar_enum(x->mparam->type), e->m->name, (const char *)ptrmap_get(&e->params, x->mparam));
     else
-        sb_printf(e->out, "%s{TK_EXTENT_CONSTANT, .count = %lld}", comma, (long long)x->count);
+        sb_printf(e->out, "%s{.kind = TK_EXTENT_CONSTANT, .count = %lld}", comma, (long long)x->count);
 }
 
 /* Its arrays: the field that each is during a launch, and where its pointers and extents stand among the arguments. */
@@ -124,16 +124,19 @@ static void print_ends(emitter *e, const ir_func *kernel)
     sb_printf(e->out, ",\n     .parts = %s_parts, .ncompared = %d, .nparts = %d", own, count_compared(&kernel->launch),
               kernel->launch.nparts);
     if (bounds)
-        sb_printf(e->out, ", .bounds = %s_bounds, .nbounds = %d%s", own, nbounds,
-                  reads_fields(bounds) ? ", .bounds_read = true" : "");
+        sb_printf(e->out, ", .bounds = %s_bounds", own);
     if (beside)
-        sb_printf(e->out, ", .beside = %s_beside%s", own, reads_fields(beside) ? ", .beside_reads = true" : "");
+        sb_printf(e->out, ", .beside = %s_beside", own);
+    if (bounds)
+        sb_printf(e->out, ", .nbounds = %d", nbounds);
     bool saves = false, marks = false;
     for (int i = 0; i < kernel->launch.nparts; i++) {
         saves |= kernel->launch.parts[i].field->saved && kernel->launch.parts[i].plane == IR_DATA;
         marks |= is_marked(e, kernel, &kernel->launch.parts[i]);
     }
-    sb_printf(e->out, ", .nends = %d%s%s", nbounds + (beside ? beside->nresults : 0), saves ? ", .saves = true" : "",
+    sb_printf(e->out, ", .nends = %d%s%s%s%s", nbounds + (beside ? beside->nresults : 0),
+              bounds && reads_fields(bounds) ? ", .bounds_read = true" : "",
+              beside && reads_fields(beside) ? ", .beside_reads = true" : "", saves ? ", .saves = true" : "",
               marks ? ", .marks = true" : "");
 }
 
@@ -170,21 +173,21 @@ static void print_kernel(emitter *e, const ir_func *kernel, int index, const cou
         sb_printf(b, ",\n     .arrays = %s_arrays, .narrays = %d", own, n->arrays);
     if (kernel_gives_floats(kernel))
         sb_add(b, ", .result = true");
+    if (kernel_gives_gradients(kernel))
+        sb_add(b, ", .grad_args = true");
     if (kernel->ad.custom_grad)
         sb_printf(b, ", .back = &%s[%d]", e->kernels, kernel_index(e->m, kernel->ad.custom_grad));
-    sb_printf(b, "%s%s%s},\n", kernel_gives_gradients(kernel) ? ", .grad_args = true" : "",
-              kernel->draws ? ", .draws = true" : "", kernel->launch.records > 0 ? ", .records = true" : "");
+    sb_printf(b, "%s%s},\n", kernel->draws ? ", .draws = true" : "",
+              kernel->launch.records > 0 ? ", .records = true" : "");
 }
 
 int emit_kernel_table(emitter *e)
 {
     const ir_module *m = e->m;
     int n = 0;
-    bool custom = false;
     counts *has = ARENA_ARRAY(e->mem, counts, m->funcs.len + 1);
     for (size_t i = 0; i < m->funcs.len; i++)
         if (ir_is_kernel(m->funcs.at[i])) {
-            custom |= m->funcs.at[i]->ad.custom_grad != NULL;
             has[n].arrays = print_arrays(e, m->funcs.at[i]);
             has[n++].parameters = print_parameters(e, m->funcs.at[i]);
             print_parts(e, m->funcs.at[i]);
@@ -192,8 +195,6 @@ int emit_kernel_table(emitter *e)
     if (n == 0)
         return 0;
     sb_addc(e->out, '\n');
-    if (custom)
-        sb_printf(e->out, "static const tk_kernel %s[%d];\n", e->kernels, n); /* they name each other */
     sb_printf(e->out, "static const tk_kernel %s[%d] = {\n", e->kernels, n);
     n = 0;
     for (size_t i = 0; i < m->funcs.len; i++)

@@ -65,12 +65,12 @@ static void print_desc(emitter *e, int nmembers, int nkernels)
         sb_printf(e->out, "    .narrays = %zu,\n", e->m->narrays);
     if (nmembers)
         sb_printf(e->out, "    .members = %s,\n    .nmembers = %d,\n", e->members, nmembers);
+    if (nkernels)
+        sb_printf(e->out, "    .kernels = %s,\n    .nkernels = %d,\n", e->kernels, nkernels);
     if (e->nsites)
         sb_printf(e->out, "    .sites = %s,\n    .nsites = %d,\n", e->sites_name, e->nsites);
     if (e->m->places.len)
         sb_printf(e->out, "    .decisions = %s,\n    .ndecisions = %zu,\n", e->places_name, e->m->places.len);
-    if (nkernels)
-        sb_printf(e->out, "    .kernels = %s,\n    .nkernels = %d,\n", e->kernels, nkernels);
     sb_add(e->out, "};\n\n");
 }
 
@@ -135,8 +135,10 @@ static void print_create(emitter *e)
                   m->name);
     if (nextents)
         sb_printf(b, "    %s(&chosen, extents);\n", e->extents);
-    sb_printf(b, "    struct %s *const m = tk_module_alloc(session, sizeof *m);\n    if (!m)\n        return NULL;\n",
-              m->name);
+    sb_printf(b,
+              "    struct %s *const m = (struct %s *)tk_module_alloc(session, sizeof *m);\n"
+              "    if (!m)\n        return NULL;\n",
+              m->name, m->name);
     put_params(e, "chosen");
     sb_printf(b, "    if (tk_module_init(&m->tk, session, &%s, extents, header_hash, header_interface) != TK_OK) {\n",
               e->desc);
@@ -243,9 +245,9 @@ static void print_bind_strided(emitter *e, const ir_field *f)
     sb_printf(b, "tk_status %s_bind_%s_strided(%s)\n{\n", e->m->name, f->name, bind_strided_signature(e->mem, e->m, f));
     print_bind_null(e, f, "_strided");
     sb_printf(b,
-              "    const tk_status status = tk_field_bind_strided(m->%s.field, (void *[]){%s}, (const int64_t "
-              "*[]){%s});\n",
-              e->field_names[f->index], bound_list(e, f, ""), bound_list(e, f, "_strides"));
+              "    void *const planes[] = {%s};\n    const int64_t *const strides[] = {%s};\n"
+              "    const tk_status status = tk_field_bind_strided(m->%s.field, planes, strides);\n",
+              bound_list(e, f, ""), bound_list(e, f, "_strides"), e->field_names[f->index]);
     sb_add(b, "    if (status != TK_OK)\n        return status;\n");
     print_view(e, f);
     sb_add(b, "    return TK_OK;\n}\n\n");

@@ -4,7 +4,7 @@ include(GNUInstallDirs)
 set(package "${CMAKE_INSTALL_LIBDIR}/cmake/tkc")
 install(TARGETS tkc_runtime EXPORT tkc-targets ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 install(EXPORT tkc-targets NAMESPACE tkc:: DESTINATION "${package}") # says that tkc_runtime is tkc::tkc there; tkc-config.cmake makes it
-install(DIRECTORY include/tkc DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.h")
+install(DIRECTORY include/tkc DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 if(TARGET tkc_compiler)
   install(TARGETS tkc_compiler RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 endif()

@@ -196,7 +196,7 @@ def wrong_subjects(commits):
     for commit, subject in commits:
         m = SUBJECT.fullmatch(subject)
         if not m or NO_VERB.match(m[1]):
-            yield f"commit {commit}: '{subject}' has not the form 'area: Imperative verb and object' of docs/style.md"
+            yield f"commit {commit}: '{subject}' has not the form 'area: Imperative verb and object' of docs/inside/style.md"
 
 
 # ---- violations ----

@@ -2,11 +2,29 @@
 #ifndef TK_GEN_INCLUDED
 #define TK_GEN_INCLUDED
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
 #include "tkc.h"
 
+/* Generated code is C11 and C++17. TK_INDICES(i, j): indices as an argument of a call. */
+#ifdef __cplusplus
+#define restrict __restrict__
+#ifdef __GNUC__
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
+#endif
+struct tk_indices {
+    int64_t at[9];
+};
+#define TK_INDICES(...) (tk_indices{{__VA_ARGS__}}.at)
+#else
+#define TK_INDICES(...) ((const int64_t[]){__VA_ARGS__})
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 #ifdef __GNUC__
 #pragma GCC visibility push(default)
 #endif
@@ -517,6 +535,9 @@ static inline void *tk_stack_alloc(tk_stack *st, int64_t count, size_t size)
 
 #ifdef __GNUC__
 #pragma GCC visibility pop
+#endif
+#ifdef __cplusplus
+}
 #endif
 
 #include "tkc_math.h"

@@ -225,7 +225,7 @@ static inline tk_lane_hyperbolic tk_lane_hyperbolic_f64(double x)
                             2.755726894075426e-07, 2.091636116562055e-09);
     const double a = power - inverse, b = power + inverse;
     const tk_lane_hyperbolic h = {
-        a, b, r, z * c, z * r * s + ((high - r) - low), (power - a) - inverse, n > 1000 ? 4 : 1};
+        a, b, r, z * c, z * r * s + ((high - r) - low), (power - a) - inverse, n > 1000 ? 4.0 : 1.0};
     return h;
 }
 

@@ -1,0 +1,174 @@
+// Fields bound to containers of Eigen, mapped and copied. With REFUSED, lines that the compiler refuses.
+#include "shapes.h"
+#include <tkc/eigen.hpp>
+
+#include <cstdio>
+#include <vector>
+
+static int failures;
+#define CHECK(x) ((x) ? (void)0 : (void)(failures++, std::printf("%d: %s\n", __LINE__, #x)))
+
+using Eigen::Matrix;
+using Points = std::vector<Eigen::Vector3d>;
+using Row23 = Matrix<double, 2, 3, Eigen::RowMajor>;
+using Images = Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+// The failure of the session, which is cleared.
+static tk_status failure(shapes *m)
+{
+    const tk_status status = shapes_status(m);
+    tk_session_clear_error(tk_module_session(&m->tk));
+    return status;
+}
+
+static const Eigen::Matrix3d turn = (Eigen::Matrix3d() << 0, -1, 0, 2, 0, 0, 0, 3, 1).finished();
+static const Eigen::Vector3d at(1, 2, 3);
+
+static Points make_points()
+{
+    Points p;
+    for (int i = 0; i < 4; i++)
+        p.emplace_back(i, 10 * i, 1 - i);
+    return p;
+}
+
+static void bound(shapes *m)
+{
+    Points x = make_points(), x_grad(4), x_dual(4);
+    std::vector<Row23> a(4), a_grad(4);
+    Eigen::VectorXd mass = Eigen::VectorXd::LinSpaced(4, 1, 4);
+    Images image(2, 4);
+    for (Row23 &each : a)
+        each << 1, 2, 3, 4, 5, 6;
+    CHECK(tkc::bind(shapes_bind_x, m, m->x, x, x_grad, x_dual) == TK_OK);
+    CHECK(tkc::bind(shapes_bind_a, m, m->a, a, a_grad) == TK_OK);
+    CHECK(tkc::bind(shapes_bind_mass, m, m->mass, mass) == TK_OK);
+    CHECK(tkc::bind(shapes_bind_image, m, m->image, image) == TK_OK);
+    CHECK(m->x.grad[0] == x_grad[0].data() && &m->mass.data[0] == mass.data() && m->image.data == image.data());
+    TK_TAPE(m, m->U) { shapes_measure(m); }
+    double U = 0;
+    for (int i = 0; i < 4; i++) {
+        U += mass[i] * x[i].squaredNorm() + a[i](0, 2) * x[i].y();
+        CHECK(x_grad[i] == 2 * mass[i] * x[i] + 3 * Eigen::Vector3d::UnitY());
+        CHECK(a_grad[i](0, 2) == x[i].y() && a_grad[i].sum() == x[i].y());
+    }
+    CHECK(m->U.data[0] == U);
+
+    // turn is not symmetric, and is column-major here
+    CHECK(tkc::copy_in(m, m->turn, turn) == TK_OK && tkc::copy_in(m, m->at, at) == TK_OK);
+    CHECK(m->turn.data[0][1][0] == 2 && m->turn.data[0][0][1] == -1);
+    shapes_rotate(m);
+    const Points before = make_points();
+    for (int i = 0; i < 4; i++)
+        CHECK(x[i] == turn * before[i] + at);
+
+    Eigen::Matrix3Xd columns = Eigen::Matrix3Xd::Random(3, 4), dual(3, 4);
+    Matrix<double, Eigen::Dynamic, 3, Eigen::RowMajor> rows(4, 3);
+    CHECK(tkc::bind(shapes_bind_x, m, m->x, columns, rows, dual) == TK_OK);
+    TK_TAPE(m, m->U) { shapes_measure(m); }
+    CHECK(rows.row(3).transpose() == 2 * mass[3] * columns.col(3) + 3 * Eigen::Vector3d::UnitY());
+    CHECK(tkc::bind(shapes_bind_x, m, m->x, x, x_grad, x_dual) == TK_OK);
+
+    Points small(3);
+    Images upright(4, 2);
+    CHECK(tkc::bind(shapes_bind_x, m, m->x, x, small, x_dual) == TK_BAD_ARGUMENT && failure(m) == TK_BAD_ARGUMENT);
+    CHECK(tkc::bind(shapes_bind_image, m, m->image, upright) == TK_BAD_ARGUMENT && failure(m) == TK_BAD_ARGUMENT);
+}
+
+static void mapped(shapes *m)
+{
+    tkc::map(m->x) << 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12;
+    CHECK(m->x.data[1][2] == 6 && tkc::map(m->x).rows() == 4);
+    tkc::map(m->x, 2) = at;
+    CHECK(m->x.data[2][0] == 1 && m->x.data[2][2] == 3);
+    tkc::map_grad(m->x).setConstant(7);
+    tkc::map_dual(m->x, 3).setConstant(8);
+    CHECK(m->x.grad[3][1] == 7 && m->x.dual[3][2] == 8);
+    tkc::map_grad(m->x, 3).setZero();
+    tkc::map_dual(m->x).setZero();
+    CHECK(m->x.grad[3][1] == 0 && m->x.dual[3][2] == 0);
+    tkc::map(m->a, 1) << 1, 2, 3, 4, 5, 6;
+    CHECK(m->a.data[1][0][2] == 3 && m->a.data[1][1][0] == 4 && tkc::map(m->a)(1, 3) == 4);
+    tkc::map(m->turn, 0) = turn;
+    CHECK(m->turn.data[0][1][0] == 2);
+    tkc::map(m->image) = Eigen::Matrix<float, 2, 4>::Identity();
+    CHECK(m->image.data[shapes_idx_image(m, 1, 1)] == 1 && m->image.data[shapes_idx_image(m, 1, 0)] == 0);
+    tkc::map(m->mass).setLinSpaced(1, 4);
+    CHECK(m->mass.data[3] == 4 && tkc::map(m->U).size() == 1);
+}
+
+// Every container gives what the field has, and takes it.
+template <class View, class C> static void both_ways(shapes *m, const View &view, const C &c)
+{
+    C other, smaller;
+    CHECK(tkc::copy_in(m, view, c) == TK_OK);
+    CHECK(tkc::copy_out(m, view, other) == TK_OK && other == c);
+    if (view.shape[0] > 1)
+        CHECK(tkc::copy_in(m, view, smaller) == TK_BAD_ARGUMENT && failure(m) == TK_BAD_ARGUMENT);
+}
+
+static void copied(shapes *m)
+{
+    const Eigen::MatrixX3d rows = Eigen::MatrixX3d::Random(4, 3);
+    const Eigen::Matrix3Xd columns = Eigen::Matrix3Xd::Random(3, 4);
+    both_ways(m, m->x, make_points());
+    CHECK(m->x.data[2][1] == 20);
+    both_ways(m, m->x, rows);
+    CHECK(m->x.data[2][1] == rows(2, 1));
+    both_ways(m, m->x, columns);
+    CHECK(m->x.data[2][1] == columns(1, 2));
+    both_ways(m, m->x, Eigen::MatrixXd(rows));
+    both_ways(m, m->apart, columns);
+    CHECK(m->apart.data[1][2] == columns(1, 2));
+    both_ways(m, m->mass, std::vector<double>{1, 2, 3, 4});
+    both_ways(m, m->mass, Eigen::VectorXd(Eigen::Vector4d(4, 3, 2, 1)));
+    both_ways(m, m->flags, std::vector<int>{1, -2, 3, -4});
+    both_ways(m, m->image, Eigen::MatrixXf(Eigen::MatrixXf::Random(2, 4)));
+    both_ways(m, m->pale, std::vector<Eigen::Vector3f>(4, Eigen::Vector3f(1, 2, 3)));
+    both_ways(m, m->at, at);
+    both_ways(m, m->a, std::vector<Matrix<double, 2, 3>>(4, Matrix<double, 2, 3>::Random()));
+    std::vector<Matrix<double, 2, 3>> by_columns;
+    std::vector<Row23> by_rows;
+    CHECK(tkc::copy_out(m, m->a, by_columns) == TK_OK && tkc::copy_out(m, m->a, by_rows) == TK_OK);
+    CHECK(by_columns[3] == by_rows[3] && by_rows[3](1, 0) == m->a.data[3][1][0]);
+
+    std::vector<Eigen::Vector3d> wide;
+    CHECK(tkc::copy_out(m, m->pale, wide) == TK_OK && wide[2] == Eigen::Vector3d(1, 2, 3));
+    tkc::copy_in(m, m->x, columns);
+    shapes_fill(m);
+    std::vector<Eigen::Vector2d> spread;
+    CHECK(tkc::copy_out(m, m->apart, wide) == TK_OK && wide[3] == 2 * columns.col(3));
+    CHECK(tkc::copy_out(m, m->spread, spread) == TK_OK && spread[1].x() == columns(0, 1));
+    both_ways(m, m->spread, std::vector<Eigen::Vector2d>(4, Eigen::Vector2d(5, 6)));
+    CHECK(tkc::copy_in(m, m->spread, make_points()) == TK_BAD_ARGUMENT && failure(m) == TK_BAD_ARGUMENT);
+
+    tkc::copy_in(m, m->x, columns, TK_GRAD);
+    tkc::copy_in(m, m->x, rows, TK_DUAL);
+    CHECK(m->x.grad[1][2] == columns(2, 1) && m->x.dual[1][2] == rows(1, 2));
+    CHECK(tkc::copy_in(m, m->at, at, TK_GRAD) == TK_NO_DERIVATIVE && failure(m) == TK_NO_DERIVATIVE);
+}
+
+#ifdef REFUSED
+void refused(shapes *m)
+{
+    Points x, x_grad, x_dual;
+    std::vector<Eigen::Vector3f> floats;
+    std::vector<Matrix<double, 2, 3>> columns, columns_grad;
+    Eigen::MatrixXf image;
+    Eigen::VectorXd vector;
+#include "refused.h"
+}
+#endif
+
+int main()
+{
+    shapes *m = shapes_create(nullptr, nullptr);
+    if (!m)
+        return 1;
+    mapped(m);
+    copied(m);
+    bound(m);
+    CHECK(shapes_status(m) == TK_OK);
+    shapes_destroy(m);
+    return failures != 0;
+}
