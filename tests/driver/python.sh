@@ -57,6 +57,21 @@ for with in torch jax torch,jax; do "$TKC" --python=$with --cc="$CC" sum.tk -o w
 for with in '' numpy torch, torch,numpy; do expect 2 --python=$with sum.tk; grep -q 'must be torch, jax or torch,jax' err; done
 expect 2 --python=torch -shared sum.tk
 
+# without --cc and TKC_CC: the first of clang, gcc and cc that is there
+mkdir only
+for name in cc gcc clang; do
+    printf '#!/bin/sh\necho %s >>chosen\nPATH=%s exec %s "$@"\n' $name "'$PATH'" "$CC" >only/$name
+    chmod +x only/$name
+    rm -f chosen
+    TKC_CC=' ' PATH=$PWD/only expect 0 --python sum.tk -o first.py
+    test "$(sort -u chosen)" = $name
+done
+rm -r only
+mkdir only
+TKC_CC='' PATH=$PWD/only expect 1 --python sum.tk -o first.py
+grep -q "clang.*E0705" err
+rm first.py libfirst.so
+
 # a tkc that is not installed knows where its headers are
 cc=${CC%% *}
 TKC_CC=$cc "$TKC" --python sum.tk -o own.py
