@@ -5,7 +5,6 @@ import importlib.util
 import json
 import os
 import re
-import shlex
 import shutil
 import subprocess
 import sys
@@ -63,9 +62,13 @@ def compile(source, *, name=None, real="f32", debug=False, defines=None, include
         folder = _folder(cache) / f"{name}-{key}"
         with _lock:
             if str(folder) not in _loaded:
-                if not (folder / f"{name}.py").exists():
+                if not _is_whole(folder, name):
                     _fill(folder, path, name, options, python, command, made)
-                _loaded[str(folder)] = _load(folder, name, key)
+                try:
+                    _loaded[str(folder)] = _load(folder, name, key)
+                except OSError:  # another process deletes it meanwhile
+                    _fill(folder, path, name, options, python, command, made)
+                    _loaded[str(folder)] = _load(folder, name, key)
             return _loaded[str(folder)]
 
 
@@ -91,10 +94,10 @@ def _source(source, name, made):
 
 
 def _find_compiler(cc):
-    cc = cc or os.environ.get("TKC_CC", "").strip()
+    cc = (cc or "").strip() or os.environ.get("TKC_CC", "").strip()
     if cc:
-        if not shutil.which(shlex.split(cc)[0]):
-            raise NoCompiler(f"there is no C compiler {shlex.split(cc)[0]!r}")
+        if not shutil.which(cc.split()[0]):
+            raise NoCompiler(f"there is no C compiler {cc.split()[0]!r}")
         return cc
     found = next((c for c in ("clang", "gcc", "cc") if shutil.which(c)), None)
     if not found:
@@ -121,9 +124,10 @@ def _key(path, name, options, python, command, made):
     for d in told:
         if d.get("severity") == "warning":
             warnings.warn(f"{Path(d.get('file') or path).name}:{d.get('line')}: {d.get('message')}", TkcWarning, stacklevel=4)
-    compiler = Path(shutil.which(shlex.split(command)[0])).resolve()
+    compiler = Path(shutil.which(command.split()[0])).resolve()
     parts = [(made / f"{name}{end}").read_bytes() for end in (".c", ".h")]
-    parts += [repr((options, python, command, str(_ROOT), sys.platform)).encode()]
+    kept = [x for before, x in zip(["", *options], options) if "-I" not in (before, x)]  # the text has what is imported, wherever it lay
+    parts += [repr((kept, python, command, str(_ROOT), sys.platform)).encode()]
     for tool in (compiler, _TKC, _ROOT / "lib" / "libtkc.so"):
         status = tool.stat()
         parts.append(repr((str(tool), status.st_size, status.st_mtime_ns)).encode())
@@ -146,16 +150,28 @@ def _folder(cache):
     return folder
 
 
+def _files(name):
+    return f"lib{name}.so", f"{name}.py"
+
+
+def _is_whole(folder, name):
+    return all((folder / file).is_file() for file in _files(name))
+
+
 def _fill(folder, path, name, options, python, command, made):
-    """Compiled apart, and moved into its place at once: of several processes one is the first, and the others take what it has."""
+    """Compiled apart, and moved into its place at once: of several processes one is the first, and the others take what it has.
+    Where a part of it was deleted, the files are moved one by one."""
     apart = Path(tempfile.mkdtemp(prefix=".new-", dir=folder.parent))
     try:
         _run([path, *options, python, f"--cc={command}", "-o", apart / f"{name}.py"], made)
         try:
             os.rename(apart, folder)
         except OSError:
-            if not (folder / f"{name}.py").exists():
+            if not folder.is_dir():
                 raise
+            if not _is_whole(folder, name):
+                for file in _files(name):
+                    os.replace(apart / file, folder / file)
     finally:
         shutil.rmtree(apart, ignore_errors=True)
 
