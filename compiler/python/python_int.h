@@ -14,6 +14,8 @@ const char *py_name(arena *mem, py_names *taken, py_scope scope, const char *nam
 typedef struct python {
     emitter e;
     strbuf *out;
+    strbuf types; /* the .pyi, behind what all have */
+    int classes;  /* of structs there */
     py_names taken; /* in the module */
     ptrmap structs; /* ir_struct -> const char *, its name */
     ptrmap params;  /* ir_mparam -> const char * */
@@ -72,7 +74,18 @@ void python_binding(python *p, const ir_func *f, kernel_form form);
 void python_call(python *p, const ir_func *f, kernel_form form);
 /* "f_grad", as the C has it and as bindings are called: "_c_f_grad". */
 const char *python_form(arena *mem, const ir_func *f, kernel_form form);
+bool python_is_required(const item *x);
 void python_object(python *p);
+
+/* ---- the types of the .pyi, beside the parts of the file (types.c) ---- */
+
+void types_struct(python *p, const ir_struct *r, const char *name);
+void types_results(const call *c, const char *name); /* of several results: the class of the tuple */
+void types_call(const call *c, const char *name);    /* of a kernel: a method */
+void types_field(python *p, const ir_field *f, const char *name);
+/* Classes of structs' fields, and the head of class Module, in front of its attributes. */
+void types_module(python *p);
+void types_wrappers(python *p, unsigned frameworks);
 /* The tables of what functions for PyTorch and JAX are made of (wrap.c), and what makes them. */
 void python_wrappers(python *p, unsigned frameworks);
 

@@ -10,6 +10,8 @@ import subprocess
 import sys
 import tempfile
 import threading
+import types
+import typing
 import warnings
 from pathlib import Path
 
@@ -17,13 +19,14 @@ __all__ = ["compile", "CompileError", "NoCompiler", "TkcWarning"]
 
 _ROOT = Path(__file__).resolve().parent / "installed"
 _TKC = _ROOT / "bin" / "tkc"
-_loaded, _lock = {}, threading.Lock()
+_loaded: typing.Dict[str, types.ModuleType] = {}
+_lock = threading.Lock()
 
 
 class CompileError(Exception):
     """An error in a program. diagnostics: what tkc says, a list of dicts with file, line, column, code and message."""
 
-    def __init__(self, message, diagnostics=()):
+    def __init__(self, message: str, diagnostics: typing.Iterable[typing.Dict[str, typing.Any]] = ()) -> None:
         super().__init__(message)
         self.diagnostics = list(diagnostics)
 
@@ -36,7 +39,10 @@ class TkcWarning(UserWarning):
     """A warning of tkc about a program."""
 
 
-def compile(source, *, name=None, real="f32", debug=False, defines=None, include=(), cc=None, frameworks=(), cache=None):
+def compile(source: typing.Union[str, "os.PathLike[str]"], *, name: typing.Optional[str] = None, real: str = "f32", debug: bool = False,
+            defines: typing.Optional[typing.Mapping[str, object]] = None, include: typing.Iterable[typing.Union[str, "os.PathLike[str]"]] = (),
+            cc: typing.Optional[str] = None, frameworks: typing.Union[str, typing.Iterable[str]] = (),
+            cache: typing.Union[str, "os.PathLike[str]", None] = None) -> types.ModuleType:
     """The module of a program: see docs/python.md of tkc for what it has.
 
     source: path of a .tk file, or the text of a program (anything with a line break, or that is no path to a .tk).
@@ -51,8 +57,8 @@ def compile(source, *, name=None, real="f32", debug=False, defines=None, include
     options += [x for folder in include for x in ("-I", os.path.abspath(folder))]
     frameworks = [frameworks] if isinstance(frameworks, str) else list(frameworks)
     python = f"--python={','.join(frameworks)}" if frameworks else "--python"
-    with tempfile.TemporaryDirectory(prefix="tkc-") as made:
-        made = Path(made)
+    with tempfile.TemporaryDirectory(prefix="tkc-") as temporary:
+        made = Path(temporary)
         path, name = _source(source, name, made)
         if _is_text(source):
             options += ["-I", os.getcwd()]
@@ -179,6 +185,7 @@ def _fill(folder, path, name, options, python, command, made):
 def _load(folder, name, key):
     whole = f"tkc_{name}_{key[:8]}"
     spec = importlib.util.spec_from_file_location(whole, folder / f"{name}.py")
+    assert spec and spec.loader
     module = sys.modules[whole] = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
@@ -188,5 +195,5 @@ def _load(folder, name, key):
     return module
 
 
-def _main():
+def _main() -> None:
     os.execv(_TKC, ["tkc", *sys.argv[1:]])
