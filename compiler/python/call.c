@@ -3,11 +3,6 @@
 
 #include <string.h>
 
-const char *python_form(arena *mem, const ir_func *f, kernel_form form)
-{
-    return arena_printf(mem, "%s%s", f->name, form_suffix(form));
-}
-
 static bool is_extent(const ir_func *f, const ir_sigparam *p)
 {
     for (int i = 0; i < f->nsig; i++)
@@ -183,16 +178,6 @@ static const char *type_text(const call *c, const ir_sigparam *p)
 }
 
 /* ---- the head ---- */
-
-bool python_is_argument(const item *x)
-{
-    return x->role != ROLE_EXTENT && x->role != ROLE_RESULT;
-}
-
-bool python_is_required(const item *x)
-{
-    return x->role == ROLE_ARRAY || x->role == ROLE_VALUE;
-}
 
 /* Of the one result that a gradient is of. */
 static const char *default_of(const call *c, const item *x)

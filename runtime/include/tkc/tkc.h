@@ -121,9 +121,9 @@ int tk_session_threads(const tk_session *s);
 tk_status tk_session_set_threads(tk_session *s, int threads);
 
 /** Ends launches from outside. The thread of a launch calls stop(user) between chunks of parallel loops, at most every
- * 100 ms, after each print of its own, and at the end of a launch that printed. After true the launch fails with
- * TK_STOPPED and prints no more, and the fields that it writes are unspecified. The function cannot launch kernels of the session. stop NULL: launches run to their end. TK_BAD_STATE
- * inside a kernel. */
+ * 100 ms. It also calls it after each print of its own, and at the end of a launch that printed. After true the launch
+ * fails with TK_STOPPED and prints no more, and the fields that it writes are unspecified. The function cannot launch
+ * kernels of the session. stop NULL: launches run to their end. TK_BAD_STATE inside a kernel. */
 tk_status tk_session_set_stop(tk_session *s, bool (*stop)(void *user), void *user);
 
 /** Sets the seed of random numbers, and numbers launches that draw from 0 again, as in a new session with that seed. A
