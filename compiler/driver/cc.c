@@ -145,11 +145,32 @@ static bool compiler_failed(diag_sink *d, const char *command, int status)
     return diag(d, nowhere, DIAG_CC_FAILED, command, status);
 }
 
+static bool is_on_path(arena *mem, const char *program)
+{
+    const char *path = getenv("PATH");
+    for (char *copy = arena_strdup(mem, path ? path : "/usr/bin:/bin"), *save = NULL, *dir = strtok_r(copy, ":", &save);
+         dir; dir = strtok_r(NULL, ":", &save))
+        if (access(arena_printf(mem, "%s/%s", dir, program), X_OK) == 0)
+            return true;
+    return false;
+}
+
+/* --cc, else $TKC_CC, else the first of clang, gcc and cc on the PATH; tkc.compile of Python has the same list. */
+static const char *choose_command(arena *mem, const options *opt)
+{
+    static const char *const known[] = {"clang", "gcc", "cc"};
+    const char *command = opt->cc ? opt->cc : getenv("TKC_CC");
+    if (command && command[strspn(command, " \t")])
+        return command;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (is_on_path(mem, known[i]))
+            return known[i];
+    return known[0];
+}
+
 bool cc_compile(arena *mem, diag_sink *d, const options *opt, const char *c_path, const char *out_path)
 {
-    const char *command = opt->cc ? opt->cc : getenv("TKC_CC");
-    if (!command || !command[strspn(command, " \t")])
-        command = "clang";
+    const char *command = choose_command(mem, opt);
     arguments args = {0};
     add_words(mem, &args, command);
     add_words(mem, &args, "-O3 -fPIC " TKC_FLAGS);

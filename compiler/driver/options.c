@@ -357,7 +357,7 @@ int options_parse(options *o, int argc, const char **argv)
          "Write a Python module, and the shared library that it calls beside it (=torch,jax: with functions for these)",
          NULL},
         {PYTHON_WITH, 0, POPT_ARG_STRING | POPT_ARGFLAG_DOC_HIDDEN, NULL, OPT_PYTHON_WITH, NULL, NULL},
-        {"cc", 0, POPT_ARG_STRING, &o->cc, 0, "C compiler of -c, -shared and --python (else $TKC_CC, else clang)",
+        {"cc", 0, POPT_ARG_STRING, &o->cc, 0, "C compiler of -c, -shared and --python (else $TKC_CC, clang, gcc or cc)",
          "COMMAND"},
         {"header", 0, POPT_ARG_STRING, &o->header, 0, "Write the header to PATH", "PATH"},
         {"prefix", 0, POPT_ARG_STRING, &o->prefix, 0, "Start all generated names with NAME_ (else the file's name)",

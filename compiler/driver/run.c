@@ -39,7 +39,7 @@ typedef struct run {
     intern_pool *names;
     diag_sink *diag;
     outputs out;
-    strbuf source, c, header, python, text;
+    strbuf source, c, header, python, types, text;
     uint16_t file;
     ast_module *ast;
     imports imports;
@@ -195,7 +195,7 @@ static bool emit(run *r)
     emit_header(&r->header, r->ir, &opt);
     if (r->opt.kind == OUTPUT_PYTHON) {
         emit_python_glue(&r->c, r->ir, &opt);
-        emit_python(&r->python, r->ir, &opt, path_base(r->library), r->opt.frameworks);
+        emit_python(&r->python, &r->types, r->ir, &opt, path_base(r->library), r->opt.frameworks);
     }
     return true;
 }
@@ -352,7 +352,9 @@ static bool write_module(run *r)
     const output_kind kind = r->opt.kind;
     const char *object = kind == OUTPUT_C ? NULL : outputs_add(&r->out, r->library ? r->library : r->target);
     return (object || (kind == OUTPUT_C && outputs_add_generated(&r->out, r->target, &r->c))) &&
-           (kind != OUTPUT_PYTHON || outputs_add_generated(&r->out, r->target, &r->python)) &&
+           (kind != OUTPUT_PYTHON ||
+            (outputs_add_generated(&r->out, r->target, &r->python) &&
+             outputs_add_generated(&r->out, path_with_extension(r->mem, r->target, ".pyi"), &r->types))) &&
            (!r->header_path || outputs_add_generated(&r->out, r->header_path, &r->header)) && add_runtime(r) &&
            add_depfile(r) && (!object || compile_object(r, object)) && outputs_commit(&r->out);
 }
@@ -468,6 +470,7 @@ int tkc_main(int argc, const char **argv)
         sb_free(&r.c);
         sb_free(&r.header);
         sb_free(&r.python);
+        sb_free(&r.types);
         sb_free(&r.text);
     }
     options_free(&r.opt);

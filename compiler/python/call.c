@@ -3,11 +3,6 @@
 
 #include <string.h>
 
-const char *python_form(arena *mem, const ir_func *f, kernel_form form)
-{
-    return arena_printf(mem, "%s%s", f->name, form_suffix(form));
-}
-
 static bool is_extent(const ir_func *f, const ir_sigparam *p)
 {
     for (int i = 0; i < f->nsig; i++)
@@ -98,6 +93,7 @@ static void print_result_type(const call *c)
             first = false;
         }
     sb_add(c->p->out, "\")\n");
+    types_results(c, name);
 }
 
 void python_binding(python *p, const ir_func *f, kernel_form form)
@@ -183,16 +179,6 @@ static const char *type_text(const call *c, const ir_sigparam *p)
 
 /* ---- the head ---- */
 
-bool python_is_argument(const item *x)
-{
-    return x->role != ROLE_EXTENT && x->role != ROLE_RESULT;
-}
-
-static bool is_required(const item *x)
-{
-    return x->role == ROLE_ARRAY || x->role == ROLE_VALUE;
-}
-
 /* Of the one result that a gradient is of. */
 static const char *default_of(const call *c, const item *x)
 {
@@ -208,13 +194,13 @@ static void print_head(const call *c)
     if (kernel)
         sb_add(&b, "self");
     for (int i = 0; i < c->n; i++)
-        if (is_required(&c->at[i]))
+        if (python_is_required(&c->at[i]))
             sb_printf(&b, "%s%s", b.len ? ", " : "", c->at[i].name);
     bool star = false;
     for (int plane = 0; plane < 2; plane++) /* arrays that are results may follow by place, what derivatives add not */
         for (int i = 0; i < c->n; i++) {
             const item *x = &c->at[i];
-            if (!python_is_argument(x) || is_required(x) || (x->sig->plane != IR_DATA) != plane)
+            if (!python_is_argument(x) || python_is_required(x) || (x->sig->plane != IR_DATA) != plane)
                 continue;
             if (plane && !star)
                 sb_add(&b, b.len ? ", *" : "*");
@@ -227,6 +213,7 @@ static void print_head(const call *c)
         ptrmap_set(&p->names, kernel_form_of(c->f, c->form), (void *)name);
     const char *head = arena_printf(p->e.mem, "%sdef %s(", kernel ? "    " : "", name);
     sb_printf(p->out, "%s%s):\n", head, wrap_list(p->e.mem, arena_strdup(p->e.mem, sb_str(&b)), strlen(head), 4));
+    types_call(c, name);
     sb_free(&b);
 }
 

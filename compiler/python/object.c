@@ -140,6 +140,7 @@ static int print_apart_members(python *p, const ir_struct *r, int at, const char
 static void print_field(python *p, const ir_field *f, py_names *taken)
 {
     const char *name = py_name(p->e.mem, taken, PY_CLASS, f->lead ? f->whole : f->name);
+    types_field(p, f, name);
     sb_printf(p->out, "    %s = ", name);
     if (!f->lead) {
         print_doc_argument(p, "_field", f);
@@ -163,6 +164,7 @@ static void print_kernel(python *p, const ir_func *k)
     for (int form = FORM_RUN; form <= FORM_HVP; form++)
         if (kernel_form_of(k, (kernel_form)form))
             python_binding(p, k, (kernel_form)form);
+    sb_printf(&p->types, "\n\nclass _kernel_%s:\n", k->name);
     sb_printf(p->out, "\n\nclass _kernel_%s(_Kernel):\n    \"\"\"Kernel %s (", k->name, k->name);
     quote_python(p->out, place_of(&p->e, k->loc), "");
     sb_add(p->out, ").");
@@ -190,6 +192,7 @@ void python_object(python *p)
     quote_python(p->out, source_base(&p->e), "");
     sb_add(p->out, ". `with Module() as m:` closes it at the end; else it goes with its last view.\"\"\"\n\n");
     py_names taken = {0};
+    types_module(p);
     for (size_t i = 0; i < m->nfields; i++)
         if (!m->fields.at[i]->lead || m->fields.at[i]->lead == m->fields.at[i])
             print_field(p, m->fields.at[i], &taken);
@@ -198,6 +201,7 @@ void python_object(python *p)
             const char *name = py_name(p->e.mem, &taken, PY_CLASS, m->funcs.at[i]->name);
             ptrmap_set(&p->names, m->funcs.at[i], (void *)name);
             sb_printf(p->out, "    %s = _Launch(_kernel_%s)\n", name, m->funcs.at[i]->name);
+            sb_printf(&p->types, "    %s: _t.Final[_kernel_%s]\n", name, m->funcs.at[i]->name);
         }
     sb_addc(p->out, '\n');
     print_init(p);

@@ -14,6 +14,8 @@ const char *py_name(arena *mem, py_names *taken, py_scope scope, const char *nam
 typedef struct python {
     emitter e;
     strbuf *out;
+    strbuf types;   /* the .pyi, behind what all have */
+    int classes;    /* of structs there */
     py_names taken; /* in the module */
     ptrmap structs; /* ir_struct -> const char *, its name */
     ptrmap params;  /* ir_mparam -> const char * */
@@ -27,7 +29,9 @@ const char *py_dtype(arena *mem, scalar s);                            /* "_f32"
 const char *py_convert(arena *mem, scalar s);                          /* "_as_i32": a function */
 const char *py_shape(arena *mem, ir_shape_kind k, int rows, int cols); /* "(2, 3)" of the components */
 const char *py_number(arena *mem, scalar s, int64_t i, double f);      /* a literal */
-const char *py_member(arena *mem, const ir_struct *r, int k); /* name of member k */
+const char *py_member(arena *mem, const ir_struct *r, int k);          /* name of member k */
+/* "f_grad", as the C has it and as bindings are called: "_c_f_grad". */
+const char *python_form(arena *mem, const ir_func *f, kernel_form form);
 
 /* ---- calls (call.c) ---- */
 
@@ -60,6 +64,7 @@ typedef struct call {
 
 call python_call_new(python *p, const ir_func *f, kernel_form form); /* vec_free its sigs */
 bool python_is_argument(const item *x);
+bool python_is_required(const item *x);
 const char *python_element_type(const call *c, const ir_sigparam *p);
 const char *python_element_shape(const call *c, const ir_sigparam *p);
 /* "n": a name of an extent, a number, a param; in a tuple, with quotes; for people, without. */
@@ -70,9 +75,17 @@ const char *python_dims(const call *c, const ir_sigparam *p, bool tuple);
 /* A function of the library and how it is called: that of a kernel's form or of an export func's. */
 void python_binding(python *p, const ir_func *f, kernel_form form);
 void python_call(python *p, const ir_func *f, kernel_form form);
-/* "f_grad", as the C has it and as bindings are called: "_c_f_grad". */
-const char *python_form(arena *mem, const ir_func *f, kernel_form form);
 void python_object(python *p);
+
+/* ---- the types of the .pyi, beside the parts of the file (types.c) ---- */
+
+void types_struct(python *p, const ir_struct *r, const char *name);
+void types_results(const call *c, const char *name); /* of several results: the class of the tuple */
+void types_call(const call *c, const char *name);    /* of a kernel: a method */
+void types_field(python *p, const ir_field *f, const char *name);
+/* Classes of structs' fields, and the head of class Module, in front of its attributes. */
+void types_module(python *p);
+void types_wrappers(python *p, unsigned frameworks);
 /* The tables of what functions for PyTorch and JAX are made of (wrap.c), and what makes them. */
 void python_wrappers(python *p, unsigned frameworks);
 

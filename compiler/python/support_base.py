@@ -28,6 +28,10 @@ def _structure(c_struct):
     return _np.dtype((_np.record, _np.dtype(c_struct)))
 
 
+def __dir__():
+    return sorted([*__all__, *(name for name in globals() if name in ("torch", "jax") or name.startswith("__"))])
+
+
 # ---- messages ----
 
 def _near(name, known):

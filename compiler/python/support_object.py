@@ -122,6 +122,18 @@ class Field(_np.lib.mixins.NDArrayOperatorsMixin, _Unique):
     def _forget(self):
         self._views.clear()
 
+    def __dir__(self):
+        absent = [plane for plane in _PLANES if plane not in self._spec.planes]
+        absent += [f"clear_{plane}" for plane in absent if plane in ("grad", "dual")]
+        return sorted({*super().__dir__(), *(name for name in dir(_np.ndarray) if not name.startswith("_"))} - {*absent})
+
+    def _line(self):
+        """For the repr of its module."""
+        spec, shape = self._spec, self._extents() + getattr(self._spec, "shape", ())
+        dims = f"[{', '.join(map(str, shape))}]" if shape else ""
+        members = f" of {', '.join(spec.dtype.names)}" if spec.dtype.names else ""
+        return ", ".join([f"{'struct' if members else spec.dtype}{dims}{members}", *(p for p in _PLANES[1:] if p in spec.planes)])
+
     def __array__(self, dtype=None, copy=None):
         a = self.data if dtype is None else self.data.astype(dtype, copy=False)
         return a.copy() if copy else a
@@ -315,6 +327,12 @@ class _Group(_Unique):
     def _what(self):
         return f"field {self._name}"
 
+    def __repr__(self):
+        return f"<field {self._name}: soa, members {', '.join(key for key in self.__dict__ if not key.startswith('_'))}>"
+
+    def _line(self):
+        return f"struct, soa, of {', '.join(f'{key}: {x._line()}' if isinstance(x, Field) else key for key, x in self.__dict__.items() if not key.startswith('_'))}"
+
     def _set(self, k, value):
         if value is not self:
             raise TypeError(f"{self._name} is soa: its members are set one by one")
@@ -350,6 +368,9 @@ class _Kernel(_Unique):
 
     def _what(self):
         return f"kernel {type(self).__name__[len('_kernel_'):]}"
+
+    def __repr__(self):
+        return f"<{self._what()}{'' if self._h.pointer else ', closed'}>"
 
     def __getattr__(self, name):
         kernel = type(self).__name__[len("_kernel_"):]
@@ -428,12 +449,23 @@ class _Module(_Unique):
             raise AttributeError(f"the module has no field {name} to set{_near(name, [f for f, x in vars(type(self)).items() if isinstance(x, _Slot)])}")
         super().__setattr__(name, value)
 
+    def __repr__(self):
+        name = f"{type(self).__module__}.{type(self).__qualname__}"
+        if self.closed:
+            return f"<{name}, closed>"
+        slots = {key: x for key, x in vars(type(self)).items() if isinstance(x, (_Slot, _Launch))}
+        lines = [f"{key}: {x.__get__(self)._line()}" for key, x in slots.items() if isinstance(x, _Slot)]
+        kernels = ", ".join(key for key, x in slots.items() if isinstance(x, _Launch))
+        return "\n  ".join([f"<{name}{repr(self.params)[len('params'):]}", *lines, *([f"kernels: {kernels}"] if kernels else [])]) + ">"
+
     def _open(self, session, options, **params):
         for name in options:
             if name not in _session_options:
                 raise TypeError(f"{_no_param(name, _session_options)}; options of the session: {', '.join(_session_options)}")
         if session is not None and options:
             raise TypeError("with session=..., the options are the session's: " + ", ".join(options))
+        if not (session is None or hasattr(session, "_sweep")):
+            raise TypeError(f"session is a Session, not {_short(session)}")
         h = self._h = _Handle()
         h.pointer = None
         h.session = Session(**options) if session is None else session

@@ -4,6 +4,9 @@ import types as _types
 import weakref as _weakref
 
 
+_StopFunction = _ct.CFUNCTYPE(_ct.c_bool, _P)
+
+
 def _bind_library():
     """Functions of libtkc by their names without tk_: _tk.tape_end."""
     t, i, text = _P, _ct.c_int, _ct.c_char_p
@@ -11,7 +14,7 @@ def _bind_library():
         ("status_name", text, i), ("error", text), ("error_status", i), ("session_is_busy", _ct.c_bool, t), ("session_defaults", _Options), ("session_create", t, t),
         ("session_destroy", None, t), ("session_threads", i, t), ("session_set_threads", i, t, i),
         ("session_set_seed", i, t, _ct.c_uint64), ("session_draws", _ct.c_uint64, t), ("session_set_draws", i, t, _ct.c_uint64), ("session_error", text, t), ("session_clear_error", None, t),
-        ("session_stop_at_nonfinite", i, t, _ct.c_bool), ("session_clear_grad", i, t), ("session_clear_dual", i, t),
+        ("session_stop_at_nonfinite", i, t, _ct.c_bool), ("session_set_stop", i, t, _StopFunction, t), ("session_clear_grad", i, t), ("session_clear_dual", i, t),
         ("call", i, t, t, t, _ct.c_size_t), ("call_with", i, t, t, t, _ct.c_size_t, t, i), ("gradcheck_with", i, t, t, _HostFunction, t, t), ("tape_begin", i, t, _ct.c_uint), ("tape_end_with", i, t, _ct.c_double), ("tape_drop", i, t),
         ("tape_is_open", _ct.c_bool, t), ("tape_bytes", _ct.c_size_t, t), ("module_clear_grad", i, t),
         ("module_clear_dual", i, t), ("field_clear_grad", i, t), ("field_clear_dual", i, t),
@@ -92,6 +95,23 @@ def _make_errors():
     return Error
 
 
+def _stops(raised, lines, on_print):
+    """Its send() is called between chunks of a launch, and after prints: True ends the launch. All code of Python that runs in a
+    launch is between its yield and its except: in front of a function's first try, ctypes would drop what handlers of signals raise."""
+    while True:
+        try:
+            while True:
+                yield bool(raised)
+                while lines and not raised:
+                    for line in lines.popleft().decode(errors="replace")[:-1].split("\n"):
+                        on_print(line)
+                lines.clear()
+        except GeneratorExit:
+            return
+        except BaseException as e:
+            raised.append(e.with_traceback(e.__traceback__.tb_next))    # traceback.clear_frames would end this
+
+
 def _field_pointer(f):
     if not isinstance(getattr(f, "_pointer", None), int):
         raise TypeError(f"a footprint has fields of modules, not {type(f).__name__}")
@@ -116,8 +136,8 @@ class Session(_Unique):
     """Owns what modules share: tape, forward scope, threads. Module(session=s) makes a module of it; without, each module has its own.
 
     threads: 0 for all processors; deterministic: scatters give the same bits for any number of threads; flush_denormals: kernels
-    treat denormal numbers as zero; seed: of random numbers; on_print: gets each line of the kernels' print, a str, which else goes
-    to C's stdout. One thread of Python at a time uses a session and its modules."""
+    treat denormal numbers as zero; seed: of random numbers; on_print: gets each line of the kernels' print, a str without its
+    end, which else goes to C's stdout. One thread of Python at a time uses a session and its modules."""
 
     def __init__(self, threads=0, deterministic=False, flush_denormals=False, seed=0, on_print=None):
         options = _tk.session_defaults()
@@ -125,13 +145,20 @@ class Session(_Unique):
         options.deterministic = _as_bool(deterministic, "deterministic")
         options.flush_denormals = _as_bool(flush_denormals, "flush_denormals")
         options.seed = _as_u64(seed, "seed")
+        self._kept, self._raised, self._inside, self._gone = [], [], 0, []
+        lines = _collections.deque()
         if on_print is not None:
-            self._print = _PrintFunction(lambda user, text: on_print(text.decode(errors="replace")))
-            options.on_print = _ct.cast(self._print, _P)
+            if not callable(on_print):
+                raise TypeError(f"on_print is a function of a line, not {_short(on_print)}")
+            self._print = _PrintFunction(lines.insert)
+            options.on_print, options.print_user = _ct.cast(self._print, _P), _sys.maxsize // 2    # at the end
         self._pointer = _tk.session_create(_ct.byref(options))
         if not self._pointer:
             raise _creation_error()
-        self._kept, self._raised, self._inside, self._gone = [], [], 0, []
+        stops = _stops(self._raised, lines, on_print)
+        next(stops)
+        self._stop = _StopFunction(stops.send)
+        _tk.session_set_stop(self._pointer, self._stop, None)
         _weakref.finalize(self, _end_session, self._pointer, self._gone).atexit = False
 
     def __setattr__(self, name, value):
@@ -148,9 +175,13 @@ class Session(_Unique):
             message = _tk.session_error(self._pointer).decode() or _tk.error().decode()
             _tk.session_clear_error(self._pointer)
             if self._raised:
-                raised, self._raised = self._raised, []
-                raise raised[0]
+                raised = self._raised[0]
+                self._raised.clear()
+                raise raised
             raise Error.kinds[status](message)
+
+    def __repr__(self):
+        return f"<session: {self.threads} thread{'s' if self.threads > 1 else ''}>"
 
     def _what(self):
         return "a session"

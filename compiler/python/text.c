@@ -62,3 +62,18 @@ const char *py_member(arena *mem, const ir_struct *r, int k)
     vec_free(&taken);
     return name;
 }
+
+const char *python_form(arena *mem, const ir_func *f, kernel_form form)
+{
+    return arena_printf(mem, "%s%s", f->name, form_suffix(form));
+}
+
+bool python_is_argument(const item *x)
+{
+    return x->role != ROLE_EXTENT && x->role != ROLE_RESULT;
+}
+
+bool python_is_required(const item *x)
+{
+    return x->role == ROLE_ARRAY || x->role == ROLE_VALUE;
+}

@@ -123,6 +123,7 @@ static void print_function(python *p, const ir_func *f, const char *name)
 void python_wrappers(python *p, unsigned frameworks)
 {
     const bool object = module_has_object(p->e.m);
+    types_wrappers(p, frameworks);
     sb_printf(p->out, "%s\n\n", python_wrap_support);
     if (object)
         sb_printf(p->out, "%s\n\n", python_fields_support);

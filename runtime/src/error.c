@@ -37,6 +37,8 @@ const char *tk_status_name(tk_status s)
         return "TK_DIVERGED";
     case TK_UNDECIDED:
         return "TK_UNDECIDED";
+    case TK_STOPPED:
+        return "TK_STOPPED";
     }
     return "unknown status";
 }

@@ -160,7 +160,7 @@ double tk_rt_work(const tk_session *s, const tk_plan *p)
 }
 
 typedef struct chunk_args {
-    const tk_session *s;
+    tk_session *s;
     const tk_plan *plan;
     tk_task_fn fn;
     const void *args;
@@ -171,7 +171,7 @@ static void run_chunk(const void *args, int64_t lo, int64_t hi)
 {
     const chunk_args *a = args;
     const tk_plan *p = a->plan;
-    for (int64_t k = lo; k < hi && (a->always || !tk_failed(a->s)); k++) {
+    for (int64_t k = lo; k < hi && (a->always || tk_rt_goes_on(a->s)); k++) {
         const int64_t from = k * p->chunk, to = p->n - from < p->chunk ? p->n : from + p->chunk;
         a->fn(a->args, from, to);
     }
@@ -211,7 +211,7 @@ enum { CHUNKS_PER_THREAD = 4 };
 /* Slabs are taken in blocks. Block k of the last stage follows block k + lag of the others; a chunk is a range of
  * blocks. What of the last stage waits for the next chunk is left to the end. */
 typedef struct staged {
-    const tk_session *s;
+    tk_session *s;
     const tk_stage *stages;
     int last;      /* stage */
     int64_t block; /* slabs */
@@ -224,7 +224,7 @@ static void run_block(const staged *g, int stage, int64_t k)
     const tk_stage *t = &g->stages[stage];
     const int64_t slabs = t->slabs - (stage == g->last ? g->behind : 0);
     const int64_t from = k * g->block, to = slabs - from < g->block ? slabs : from + g->block;
-    if (t->slab > 0 && from < to && !tk_failed(g->s))
+    if (t->slab > 0 && from < to && tk_rt_goes_on(g->s))
         t->fn(t->args, from * t->slab, to * t->slab);
 }
 
@@ -262,7 +262,7 @@ static void run_behind(const staged *g)
 {
     const tk_stage *t = &g->stages[g->last];
     const int64_t from = t->slabs < g->behind ? 0 : t->slabs - g->behind;
-    if (t->slab > 0 && from < t->slabs && !tk_failed(g->s))
+    if (t->slab > 0 && from < t->slabs && tk_rt_goes_on(g->s))
         t->fn(t->args, from * t->slab, t->slabs * t->slab);
 }
 

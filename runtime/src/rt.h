@@ -154,6 +154,11 @@ struct tk_session {
     uint64_t draws;    /* launches that drew random numbers, since the seed was set */
     uint64_t launches; /* launches with a record, ever */
 
+    bool (*stop)(void *user); /* NULL: none */
+    void *stop_user;
+    int64_t next_poll;   /* ns */
+    atomic_bool printed; /* since the launch began; only where there is `stop` */
+
     /* A failure: whoever sets `claimed` writes the message and then publishes the status. */
     atomic_bool claimed;
     atomic_int status;
@@ -226,6 +231,17 @@ static inline bool tk_rt_try_enter(tk_session *s)
         return false;
     s->depth++;
     return true;
+}
+
+/* Calls the function that stops launches, if its time has come or it is urgent. */
+void tk_rt_poll(tk_session *s, bool urgent);
+
+/* In front of a chunk, in any thread; that of the launch polls the host. False: the session has failed. */
+static inline bool tk_rt_goes_on(tk_session *s)
+{
+    if (s->stop && atomic_load_explicit(&s->inside, memory_order_relaxed) == &tk_rt_this_thread)
+        tk_rt_poll(s, false);
+    return !tk_failed(s);
 }
 
 static inline void tk_rt_leave(tk_session *const *entered)

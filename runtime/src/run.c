@@ -66,6 +66,8 @@ tk_status tk_rt_run(tk_module *m, const tk_kernel *k, tk_kernel_fn fn, const voi
     tk_rt_stack_clear(&s->scratch);
     if (st != TK_OK && !tk_failed(s))
         tk_fail(s, st, "kernel '%s' of module '%s' failed", k->name, m->desc->name);
+    if (s->stop && atomic_exchange_explicit(&s->printed, false, memory_order_relaxed))
+        tk_rt_poll(s, true);
     return tk_session_status(s);
 }
 

@@ -18,7 +18,7 @@ enum { BYTES_PER_CYCLE = 8 };
 #endif
 
 typedef struct scatter {
-    const tk_session *s;
+    tk_session *s;
     const tk_plan *plan;
     tk_task_fn fn;
     int slots;
@@ -76,7 +76,7 @@ static void run_slot(const void *args, int64_t lo, int64_t hi)
         for (int t = 0; t < sc->ntargets && slot > 0; t++)
             memset(sc->copies[slot * sc->ntargets + t], 0, target_bytes(&sc->targets[t]));
         const int64_t first = slot * p->nchunks / sc->slots, last = (slot + 1) * p->nchunks / sc->slots;
-        for (int64_t k = first; k < last && !tk_failed(sc->s); k++) {
+        for (int64_t k = first; k < last && tk_rt_goes_on(sc->s); k++) {
             const int64_t from = k * p->chunk, to = p->n - from < p->chunk ? p->n : from + p->chunk;
             sc->fn(sc->args + (size_t)slot * sc->args_stride, from, to);
         }

@@ -33,6 +33,7 @@ tk_session *tk_session_create(const tk_session_options *opt)
     s->refs = 1;
     atomic_init(&s->inside, NULL);
     atomic_init(&s->claimed, false);
+    atomic_init(&s->printed, false);
     atomic_init(&s->status, TK_OK);
     s->scratch.session = s;
     s->tape.args.session = s;
@@ -156,6 +157,31 @@ tk_status tk_session_set_draws(tk_session *s, uint64_t draws)
     return st;
 }
 
+tk_status tk_session_set_stop(tk_session *s, bool (*stop)(void *user), void *user)
+{
+    if (!s)
+        return tk_rt_thread_fail(TK_BAD_ARGUMENT, "tk_session_set_stop: the session is NULL");
+    RT_ENTER(s, "tk_session_set_stop", TK_BAD_STATE);
+    const tk_status st = tk_rt_check_idle(s, "setting the function that stops launches");
+    if (st != TK_OK)
+        return st;
+    s->stop = stop;
+    s->stop_user = user;
+    s->next_poll = 0;
+    return TK_OK;
+}
+
+void tk_rt_poll(tk_session *s, bool urgent)
+{
+    enum { EVERY = 100000000 }; /* ns */
+    const int64_t now = tk_rt_now();
+    if (now < s->next_poll && !urgent)
+        return;
+    s->next_poll = now + EVERY;
+    if (s->stop(s->stop_user))
+        tk_fail(s, TK_STOPPED, "the host stopped the launch");
+}
+
 tk_status tk_rt_check_idle(tk_session *s, const char *what)
 {
     if (s->running)
@@ -194,10 +220,17 @@ tk_status tk_rt_check_closed(tk_session *s, const char *what)
 
 void tk_print(tk_session *s, const char *text)
 {
+    if (s->stop && tk_failed(s))
+        return;
     pthread_mutex_lock(&s->print_lock);
     if (s->opt.on_print)
         s->opt.on_print(s->opt.print_user, text);
     else
         fputs(text, stdout);
     pthread_mutex_unlock(&s->print_lock);
+    if (!s->stop)
+        return;
+    atomic_store_explicit(&s->printed, true, memory_order_relaxed);
+    if (atomic_load_explicit(&s->inside, memory_order_relaxed) == &tk_rt_this_thread)
+        tk_rt_poll(s, true);
 }

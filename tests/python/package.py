@@ -104,6 +104,36 @@ class Package(unittest.TestCase):
         self.compile(TEXT)                                  # finds what they made
         self.assertEqual(os.stat(self.cache / self.made()[0]).st_mtime_ns, before)
 
+    def test_deleted_files(self):
+        """Whatever is deleted of an entry is made again."""
+        self.compile(TEXT)
+        entry = self.cache / self.made()[0]
+        for names in (["kernels.py"], ["libkernels.so"], ["libkernels.so", "kernels.py"], None):
+            if names is None:
+                shutil.rmtree(entry)
+            for name in names or ():
+                (entry / name).unlink()
+            tkc._loaded.clear()                             # as another process finds it
+            self.assertEqual(gradient(self.compile(TEXT)), [4, 8, 12])
+            self.assertEqual(self.made(), [entry.name])
+            self.assertTrue((entry / "kernels.py").is_file() and (entry / "libkernels.so").is_file())
+
+    def test_folders(self):
+        """The same program is the same entry from any folder; another import is another."""
+        before, modules = os.getcwd(), []
+        self.addCleanup(os.chdir, before)
+        text = 'import "part.tk";\nexport func f(x: real) -> real { return g(x); }\n'
+        for name, factor in (("a", 2), ("b", 2), ("c", 3)):
+            folder = self.folder / name
+            folder.mkdir()
+            (folder / "part.tk").write_text(f"func g(x: real) -> real {{ return {factor}.0 * x; }}\n")
+            (folder / "whole.tk").write_text(text)
+            os.chdir(folder)
+            modules.append((self.compile(text), self.compile("whole.tk"), self.compile(folder / "whole.tk", include=[folder])))
+            self.assertEqual([k.f(1.0) for k in modules[-1]], [factor] * 3)
+        self.assertEqual(modules[0], modules[1])
+        self.assertEqual(len(self.made()), 4)               # two texts, two files
+
     def test_warnings(self):
         with warnings.catch_warnings(record=True) as seen:
             warnings.simplefilter("always")

@@ -372,7 +372,7 @@ class Host(unittest.TestCase):
     def test_print(self):
         self.m.pick(12, 0)
         self.m.said()
-        self.assertEqual([line.strip() for line in self.lines], ["chosen 12"])
+        self.assertEqual(self.lines, ["chosen 12"])
 
 
 class Errors(unittest.TestCase):

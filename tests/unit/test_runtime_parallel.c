@@ -126,6 +126,48 @@ static void test_failing_task(void **state)
     }
 }
 
+typedef struct stops {
+    pthread_t launching;
+    int times, last;
+} stops;
+
+static bool stop_at_last(void *user)
+{
+    stops *a = user;
+    assert_true(pthread_equal(pthread_self(), a->launching));
+    return ++a->times >= a->last;
+}
+
+/* Only the launching thread calls the function: for the first chunk, and not for each. */
+static void test_stop(void **state)
+{
+    (void)state;
+    for (int threads = 1; threads < 3; threads++) {
+        tk_session *s = session(threads, 0, false);
+        fake *m = fake_create(s, 100000);
+        stops a = {pthread_self(), 0, 1000};
+        assert_int_equal(tk_session_set_stop(s, stop_at_last, &a), TK_OK);
+        assert_int_equal(fake_launch(m, K_WORK), TK_OK);
+        assert_in_range(a.times, 2 - threads, 20); /* another thread may take all chunks */
+        const double before = m->y.grad[0];
+        assert_true(before > 0);
+        a = (stops){pthread_self(), 0, 1};
+        assert_int_equal(tk_session_set_threads(s, 1), TK_OK);
+        assert_int_equal(tk_session_set_stop(s, stop_at_last, &a), TK_OK);
+        assert_int_equal(fake_launch(m, K_WORK), TK_STOPPED);
+        assert_string_equal(tk_session_error(s), "the host stopped the launch");
+        assert_int_equal(a.times, 1);
+        assert_true(m->y.grad[0] == before); /* it stopped in front of the first chunk */
+        tk_session_clear_error(s);
+        assert_int_equal(tk_session_set_stop(s, NULL, NULL), TK_OK);
+        assert_int_equal(fake_launch(m, K_WORK), TK_OK);
+        assert_int_equal(a.times, 1);
+        fake_destroy(m);
+        tk_session_destroy(s);
+    }
+    assert_int_equal(tk_session_set_stop(NULL, NULL, NULL), TK_BAD_ARGUMENT);
+}
+
 typedef struct outer {
     tk_session *s;
     tk_plan inner;
@@ -719,6 +761,7 @@ int main(void)
 #endif
         cmocka_unit_test(test_processors),
         cmocka_unit_test(test_plan),   cmocka_unit_test(test_reduction),    cmocka_unit_test(test_failing_task), cmocka_unit_test(test_nested),
+        cmocka_unit_test(test_stop),
         cmocka_unit_test(test_scatter), cmocka_unit_test(test_wide_scatter), cmocka_unit_test(test_slow_atomics), cmocka_unit_test(test_stack),        cmocka_unit_test(test_scratch),
     };
     return cmocka_run_group_tests_name("parallel", tests, NULL, NULL);

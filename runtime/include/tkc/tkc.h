@@ -46,7 +46,8 @@ typedef enum tk_status {
     TK_WRONG_GRADIENT, /**< tk_gradcheck found a derivative that is wrong */
     TK_NOT_FINITE,     /**< a NaN or an infinity occurred (code built with --debug, tk_session_stop_at_nonfinite) */
     TK_DIVERGED,       /**< an adjoint on a tape decided otherwise than its launch (code built with --debug) */
-    TK_UNDECIDED       /**< tk_gradcheck could not check any derivative: f32 has too few digits */
+    TK_UNDECIDED,      /**< tk_gradcheck could not check any derivative: f32 has too few digits */
+    TK_STOPPED         /**< the function of tk_session_set_stop ended a launch */
 } tk_status;
 
 /** Owns the tape, the forward scope, threads, allocator and hooks. Several modules may share a session; one tape then
@@ -118,6 +119,12 @@ int tk_session_threads(const tk_session *s);
 /** Sets the number of threads; 0: all processors. Results of reductions do not depend on it. TK_BAD_ARGUMENT outside
  * 0..1024, TK_BAD_STATE inside a kernel. */
 tk_status tk_session_set_threads(tk_session *s, int threads);
+
+/** Ends launches from outside. The thread of a launch calls stop(user) between chunks of parallel loops, at most every
+ * 100 ms. It also calls it after each print of its own, and at the end of a launch that printed. After true the launch
+ * fails with TK_STOPPED and prints no more, and the fields that it writes are unspecified. The function cannot launch
+ * kernels of the session. stop NULL: launches run to their end. TK_BAD_STATE inside a kernel. */
+tk_status tk_session_set_stop(tk_session *s, bool (*stop)(void *user), void *user);
 
 /** Sets the seed of random numbers, and numbers launches that draw from 0 again, as in a new session with that seed. A
  * random number is a function of the seed, the number of the launch, its place in the source and the loop indices. So

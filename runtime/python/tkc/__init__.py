@@ -5,12 +5,13 @@ import importlib.util
 import json
 import os
 import re
-import shlex
 import shutil
 import subprocess
 import sys
 import tempfile
 import threading
+import types
+import typing
 import warnings
 from pathlib import Path
 
@@ -18,13 +19,14 @@ __all__ = ["compile", "CompileError", "NoCompiler", "TkcWarning"]
 
 _ROOT = Path(__file__).resolve().parent / "installed"
 _TKC = _ROOT / "bin" / "tkc"
-_loaded, _lock = {}, threading.Lock()
+_loaded: typing.Dict[str, types.ModuleType] = {}
+_lock = threading.Lock()
 
 
 class CompileError(Exception):
     """An error in a program. diagnostics: what tkc says, a list of dicts with file, line, column, code and message."""
 
-    def __init__(self, message, diagnostics=()):
+    def __init__(self, message: str, diagnostics: typing.Iterable[typing.Dict[str, typing.Any]] = ()) -> None:
         super().__init__(message)
         self.diagnostics = list(diagnostics)
 
@@ -37,7 +39,10 @@ class TkcWarning(UserWarning):
     """A warning of tkc about a program."""
 
 
-def compile(source, *, name=None, real="f32", debug=False, defines=None, include=(), cc=None, frameworks=(), cache=None):
+def compile(source: typing.Union[str, "os.PathLike[str]"], *, name: typing.Optional[str] = None, real: str = "f32", debug: bool = False,
+            defines: typing.Optional[typing.Mapping[str, object]] = None, include: typing.Iterable[typing.Union[str, "os.PathLike[str]"]] = (),
+            cc: typing.Optional[str] = None, frameworks: typing.Union[str, typing.Iterable[str]] = (),
+            cache: typing.Union[str, "os.PathLike[str]", None] = None) -> types.ModuleType:
     """The module of a program: see docs/python.md of tkc for what it has.
 
     source: path of a .tk file, or the text of a program (anything with a line break, or that is no path to a .tk).
@@ -52,8 +57,8 @@ def compile(source, *, name=None, real="f32", debug=False, defines=None, include
     options += [x for folder in include for x in ("-I", os.path.abspath(folder))]
     frameworks = [frameworks] if isinstance(frameworks, str) else list(frameworks)
     python = f"--python={','.join(frameworks)}" if frameworks else "--python"
-    with tempfile.TemporaryDirectory(prefix="tkc-") as made:
-        made = Path(made)
+    with tempfile.TemporaryDirectory(prefix="tkc-") as temporary:
+        made = Path(temporary)
         path, name = _source(source, name, made)
         if _is_text(source):
             options += ["-I", os.getcwd()]
@@ -63,9 +68,13 @@ def compile(source, *, name=None, real="f32", debug=False, defines=None, include
         folder = _folder(cache) / f"{name}-{key}"
         with _lock:
             if str(folder) not in _loaded:
-                if not (folder / f"{name}.py").exists():
+                if not _is_whole(folder, name):
                     _fill(folder, path, name, options, python, command, made)
-                _loaded[str(folder)] = _load(folder, name, key)
+                try:
+                    _loaded[str(folder)] = _load(folder, name, key)
+                except OSError:  # another process deletes it meanwhile
+                    _fill(folder, path, name, options, python, command, made)
+                    _loaded[str(folder)] = _load(folder, name, key)
             return _loaded[str(folder)]
 
 
@@ -91,10 +100,10 @@ def _source(source, name, made):
 
 
 def _find_compiler(cc):
-    cc = cc or os.environ.get("TKC_CC", "").strip()
+    cc = (cc or "").strip() or os.environ.get("TKC_CC", "").strip()
     if cc:
-        if not shutil.which(shlex.split(cc)[0]):
-            raise NoCompiler(f"there is no C compiler {shlex.split(cc)[0]!r}")
+        if not shutil.which(cc.split()[0]):
+            raise NoCompiler(f"there is no C compiler {cc.split()[0]!r}")
         return cc
     found = next((c for c in ("clang", "gcc", "cc") if shutil.which(c)), None)
     if not found:
@@ -121,9 +130,10 @@ def _key(path, name, options, python, command, made):
     for d in told:
         if d.get("severity") == "warning":
             warnings.warn(f"{Path(d.get('file') or path).name}:{d.get('line')}: {d.get('message')}", TkcWarning, stacklevel=4)
-    compiler = Path(shutil.which(shlex.split(command)[0])).resolve()
+    compiler = Path(shutil.which(command.split()[0])).resolve()
     parts = [(made / f"{name}{end}").read_bytes() for end in (".c", ".h")]
-    parts += [repr((options, python, command, str(_ROOT), sys.platform)).encode()]
+    kept = [x for before, x in zip(["", *options], options) if "-I" not in (before, x)]  # the text has what is imported, wherever it lay
+    parts += [repr((kept, python, command, str(_ROOT), sys.platform)).encode()]
     for tool in (compiler, _TKC, _ROOT / "lib" / "libtkc.so"):
         status = tool.stat()
         parts.append(repr((str(tool), status.st_size, status.st_mtime_ns)).encode())
@@ -146,16 +156,28 @@ def _folder(cache):
     return folder
 
 
+def _files(name):
+    return f"lib{name}.so", f"{name}.py"
+
+
+def _is_whole(folder, name):
+    return all((folder / file).is_file() for file in _files(name))
+
+
 def _fill(folder, path, name, options, python, command, made):
-    """Compiled apart, and moved into its place at once: of several processes one is the first, and the others take what it has."""
+    """Compiled apart, and moved into its place at once: of several processes one is the first, and the others take what it has.
+    Where a part of it was deleted, the files are moved one by one."""
     apart = Path(tempfile.mkdtemp(prefix=".new-", dir=folder.parent))
     try:
         _run([path, *options, python, f"--cc={command}", "-o", apart / f"{name}.py"], made)
         try:
             os.rename(apart, folder)
         except OSError:
-            if not (folder / f"{name}.py").exists():
+            if not folder.is_dir():
                 raise
+            if not _is_whole(folder, name):
+                for file in _files(name):
+                    os.replace(apart / file, folder / file)
     finally:
         shutil.rmtree(apart, ignore_errors=True)
 
@@ -163,6 +185,7 @@ def _fill(folder, path, name, options, python, command, made):
 def _load(folder, name, key):
     whole = f"tkc_{name}_{key[:8]}"
     spec = importlib.util.spec_from_file_location(whole, folder / f"{name}.py")
+    assert spec and spec.loader
     module = sys.modules[whole] = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
@@ -172,11 +195,11 @@ def _load(folder, name, key):
     return module
 
 
-def load_ipython_extension(ipython):
+def load_ipython_extension(ipython: Any) -> None:
     """Called by `%load_ext tkc`: adds the magic %%tk."""
     from . import notebook  # IPython and Pygments are there
     notebook.load(ipython)
 
 
-def _main():
+def _main() -> None:
     os.execv(_TKC, ["tkc", *sys.argv[1:]])
