@@ -44,6 +44,12 @@ void log_use(checker *c, const sym *s, src_span at)
         vec_push(&c->opt->log->uses, ((check_use){.at = at, .sym = s}));
 }
 
+void log_member(checker *c, const ty *of, const char *name, const ty *type, src_span at)
+{
+    if (is_noted(c, at))
+        vec_push(&c->opt->log->uses, ((check_use){.at = at, .name = name, .type = type, .of = of}));
+}
+
 void log_expr(checker *c, src_span at, const ty *type)
 {
     if (type && is_noted(c, at) && type->kind != TY_ERROR)
@@ -70,9 +76,23 @@ static const ty *type_of(checker *c, const sym *s)
     }
 }
 
+static void describe_member(const checker *c, check_use *u)
+{
+    u->what = u->of->kind == TY_STRUCT ? "a member" : "a component";
+    u->id = u->name;
+    for (const sym *s = u->of->kind == TY_STRUCT ? c->items : NULL; s; s = s->next)
+        for (const ast_param *p = s->kind == SYM_STRUCT && s->type == u->of ? s->item->params : NULL; p; p = p->next)
+            if (p->name == u->name)
+                u->declared = p->span;
+}
+
 static void describe(checker *c, check_use *u)
 {
     const sym *s = u->sym;
+    if (u->of) {
+        describe_member(c, u);
+        return;
+    }
     u->name = s->name;
     u->id = s->id;
     u->declared = s->prelude ? (src_span){{0, 0, 0}, {0, 0, 0}} : s->span;
@@ -81,6 +101,7 @@ static void describe(checker *c, check_use *u)
     u->type = type_of(c, s);
     if (u->type && u->type->kind == TY_ERROR)
         u->type = NULL;
+    u->extents = s->kind == SYM_FIELD && !s->dims && !s->nlead ? s->extents : NULL;
     const int n = s->kind != SYM_FIELD || !s->field ? 0 : s->members ? ty_nleaves(s->type) : 1;
     for (int k = 0; k < n; k++) {
         const ir_field *f = s->members ? s->members[k] : s->field;
@@ -96,8 +117,12 @@ void log_end(checker *c)
     if (!log)
         return;
     log->types = c->types;
-    for (const sym *s = c->items; s; s = s->next) /* where they are declared */
+    for (const sym *s = c->items; s; s = s->next) { /* where they are declared */
         log_use(c, s, s->span);
+        const ast_param *p = s->kind == SYM_STRUCT && s->type && s->type->kind == TY_STRUCT ? s->item->params : NULL;
+        for (int k = 0; p && k < s->type->nmembers; p = p->next, k++)
+            log_member(c, s->type, p->name, s->type->members[k], p->span);
+    }
     for (size_t k = 0; k < log->uses.len; k++)
         describe(c, &log->uses.at[k]);
 }
