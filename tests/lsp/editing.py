@@ -193,6 +193,38 @@ def rename_refused(s):
     f.close()
 
 
+def rename_said_again(s):
+    """Names that the checker reads without a look at them, and names of several kernels at one place."""
+    text = """field x: real[4];
+field n: i32;
+kernel count(to, k: i32) { to = k; }
+kernel count_a = count(n);
+kernel count_b = count(n, 10);
+export func top(a: in real[m], b: out real[m]) -> real { for i in range(m) { b[i] = a[i]; } return b[0]; }
+kernel least() {
+    var lo = 1.0;
+    for i in x { lo = min(lo, x[i]); }
+    n = i32(lo);
+}
+"""
+    f = s.open("again.tk", text)
+    assert f.diagnostics() == []
+    for cursor, new, n, want in (("kernel |count(", "number", 3, "= number(n, 10)"), ("to, |k", "value", 2, "value: i32) { to = value; }"), ("(|to", "place", 2, "count(place, k: i32) { place = k; }"),
+                                 ("real[|m]", "size", 3, "(a: in real[size], b: out real[size]) -> real { for i in range(size)"), ("min(|lo", "least_of_all", 4, "least_of_all = min(least_of_all, x[i])")):
+        texts, edits = s.renamed(f, cursor, new, again=text)
+        assert edits == n and want in texts["again"], (cursor, edits, texts["again"])
+    f.close()
+    # a function with the name of a built-in one, which other files go on calling
+    s.write("calls.tk", "func by_built_in(x) { return max(x, 7.0); }\n")
+    text = 'import "calls.tk";\nfield y: real;\nfunc max(a, b) { return a * b; }\nfunc unused(a) { return max(a, a); }\nkernel k() { y = max(by_built_in(y), 2.0); }\n'
+    f = s.open("hides.tk", text)
+    assert f.diagnostics() == []
+    texts, edits = s.renamed(f, "func |max", "product", hides=text)
+    assert edits == 3 and texts["hides"] == text.replace("max(", "product("), texts
+    f.close()
+    os.unlink(os.path.join(s.folder, "calls.tk"))
+
+
 def rename_unchecked(s):
     """In code that nothing calls there are no types."""
     text = """struct P { mass: real }
@@ -391,7 +423,7 @@ def bad(s):
 def main():
     tkc, root, folder = sys.argv[1:4]
     s = Session(tkc, folder)
-    for test in rename_locals, rename_items, rename_members, rename_refused, rename_unchecked, tokens, hints, folding, symbols, keywords, bad:
+    for test in rename_locals, rename_items, rename_members, rename_refused, rename_said_again, rename_unchecked, tokens, hints, folding, symbols, keywords, bad:
         try:
             test(s)
         except (AssertionError, Gone):

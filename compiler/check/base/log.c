@@ -38,7 +38,8 @@ static bool is_noted(const checker *c, src_span at)
 void log_use(checker *c, const sym *s, src_span at)
 {
     const size_t n = strlen(s->name);
-    if (at.end.line == at.begin.line && at.end.col - at.begin.col > (int)n) /* f of lib.f */
+    const bool declared = at.begin.line == s->span.begin.line && at.begin.col == s->span.begin.col;
+    if (!declared && at.end.line == at.begin.line && at.end.col - at.begin.col > (int)n) /* f of lib.f */
         at.begin.col = (uint16_t)(at.end.col - n);
     if (is_noted(c, at) && s->kind != SYM_BAD)
         vec_push(&c->opt->log->uses, ((check_use){.at = at, .sym = s}));
@@ -48,6 +49,26 @@ void log_member(checker *c, const ty *of, const char *name, const ty *type, src_
 {
     if (is_noted(c, at))
         vec_push(&c->opt->log->uses, ((check_use){.at = at, .name = name, .type = type, .of = of}));
+}
+
+void log_again(checker *c, const ast_expr *first, const ast_expr *again)
+{
+    check_log *log = c->opt->log;
+    if (!log || !first || !again)
+        return;
+    if (first->kind == AST_EXPR_NAME)
+        names_use(c, again->name, again->span);
+    for (size_t k = first->kind == AST_EXPR_MEMBER ? log->uses.len : 0; k-- > 0;) {
+        const check_use *u = &log->uses.at[k];
+        if (u->of && u->at.begin.line == first->op_span.begin.line && u->at.begin.col == first->op_span.begin.col &&
+            u->at.begin.file == first->op_span.begin.file) {
+            log_member(c, u->of, u->name, u->type, again->op_span);
+            break;
+        }
+    }
+    log_again(c, first->a, again->a);
+    for (const ast_expr *i = first->args, *j = again->args; i && j; i = i->next, j = j->next)
+        log_again(c, i, j);
 }
 
 void log_expr(checker *c, src_span at, const ty *type)

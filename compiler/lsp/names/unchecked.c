@@ -1,4 +1,5 @@
 /* Renames in functions that nothing calls, and in branches that are not compiled. */
+#include <stdint.h>
 #include <string.h>
 
 #include "lsp/names/rename.h"
@@ -70,6 +71,24 @@ static bool has_namesake(const search *s)
     return false;
 }
 
+/* Whether the file declares the item, or imports it without a name: no other file has it in place of a built-in
+ * function of that name. */
+static bool sees(const search *s)
+{
+    bool seen[UINT16_MAX + 1] = {false}, more = true;
+    seen[s->file] = true;
+    while (more) {
+        more = false;
+        for (const ast_item *it = s->u->ast->items; it; it = it->next)
+            if (it->kind == AST_ITEM_IMPORT && !it->as && seen[it->span.begin.file] && !seen[it->file])
+                seen[it->file] = more = true;
+    }
+    for (unsigned file = 0; file <= s->u->imports.files.len; file++)
+        if (seen[file] && rename_key(s->u, file) && !strcmp(rename_key(s->u, file), s->r->declared_in))
+            return true;
+    return false;
+}
+
 static bool is_open_here(const search *s, src_loc at)
 {
     return rename_refuse(s->r, "line %u of %s says '%s' in code that nothing calls: its meaning is unknown",
@@ -108,7 +127,7 @@ static bool place_of_old(const search *s, size_t at)
         const ast_item *own = function_at(s, (src_loc){r->declared.line, r->declared.col, (uint16_t)s->file});
         return in != own || is_open_here(s, where);
     }
-    if (params_declare(in, r->old))
+    if (params_declare(in, r->old) || (builtin_find(r->old, strlen(r->old)) && !sees(s)))
         return true;
     if (body_declares(in->body, r->old) || declares(in, r->name) || has_namesake(s))
         return is_open_here(s, where);
