@@ -214,6 +214,12 @@ kernel least() {
         texts, edits = s.renamed(f, cursor, new, again=text)
         assert edits == n and want in texts["again"], (cursor, edits, texts["again"])
     f.close()
+    text = "struct P { low: real, high: real }\nfield x: real[4];\nfield n: real;\nkernel k() { var p = P(1.0, 0.0); for i in x { p.low = min(x[i], p.low); } n = p.low; }\n"
+    f = s.open("again.tk", text)
+    assert f.diagnostics() == []
+    texts, edits = s.renamed(f, "struct P { |low", "least", again=text)
+    assert edits == 4 and "p.least = min(x[i], p.least)" in texts["again"], texts["again"]
+    f.close()
     # a function with the name of a built-in one, which other files go on calling
     s.write("calls.tk", "func by_built_in(x) { return max(x, 7.0); }\n")
     text = 'import "calls.tk";\nfield y: real;\nfunc max(a, b) { return a * b; }\nfunc unused(a) { return max(a, a); }\nkernel k() { y = max(by_built_in(y), 2.0); }\n'
@@ -296,6 +302,9 @@ def hints(s):
     have = hints_of(s, f)
     assert have == [(4, "WIDTH", " = 20"), (5, "Ball[WIDTH", " = 20"), (11, "d", ": f32, active"), (12, "idle", ": f32"), (19, "real[WIDTH", " = 20")], have
     assert [h[0] for h in hints_of(s, f, 10, 11)] == [11]
+    f.replace("let d = x", "let d: real = x")
+    assert (11, "d", " active") in hints_of(s, f)
+    f.replace("let d: real = x", "let d = x")
     f.replace("let idle", "let more = ;\n        let idle")  # where they stand now
     assert f.diagnostics()
     assert (13, "idle", ": f32") in hints_of(s, f), hints_of(s, f)

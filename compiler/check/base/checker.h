@@ -289,7 +289,7 @@ const char *sym_describe(const sym *s);
 void log_use(checker *c, const sym *s, src_span at);
 /* A member of a struct, or components of a vector. */
 void log_member(checker *c, const ty *of, const char *name, const ty *type, src_span at);
-/* The names of a place that is said again, and not checked, since the first was. */
+/* The names of a local or of members of it that stand there again, and are not checked, since the first were. */
 void log_again(checker *c, const ast_expr *first, const ast_expr *again);
 /* NULL: of no type, or of one that is open still. */
 void log_expr(checker *c, src_span at, const ty *type);

@@ -54,21 +54,20 @@ void log_member(checker *c, const ty *of, const char *name, const ty *type, src_
 void log_again(checker *c, const ast_expr *first, const ast_expr *again)
 {
     check_log *log = c->opt->log;
-    if (!log || !first || !again)
+    if (!first || !is_noted(c, again->span))
         return;
-    if (first->kind == AST_EXPR_NAME)
-        names_use(c, again->name, again->span);
-    for (size_t k = first->kind == AST_EXPR_MEMBER ? log->uses.len : 0; k-- > 0;) {
-        const check_use *u = &log->uses.at[k];
-        if (u->of && u->at.begin.line == first->op_span.begin.line && u->at.begin.col == first->op_span.begin.col &&
-            u->at.begin.file == first->op_span.begin.file) {
-            log_member(c, u->of, u->name, u->type, again->op_span);
+    const bool member = first->kind == AST_EXPR_MEMBER;
+    const src_span there = member ? first->op_span : first->span;
+    for (size_t k = log->uses.len; k-- > 0;) {
+        check_use u = log->uses.at[k];
+        if (u.at.begin.line == there.begin.line && u.at.begin.col == there.begin.col &&
+            u.at.begin.file == there.begin.file) {
+            u.at = member ? again->op_span : again->span;
+            vec_push(&log->uses, u);
             break;
         }
     }
     log_again(c, first->a, again->a);
-    for (const ast_expr *i = first->args, *j = again->args; i && j; i = i->next, j = j->next)
-        log_again(c, i, j);
 }
 
 void log_expr(checker *c, src_span at, const ty *type)
