@@ -104,8 +104,10 @@ void declare_extents(checker *c, fn *f)
         tx_expr *const *fixed = f->sym->param_extents[k];
         const ast_expr *e = fixed ? p->type->extents : NULL;
         for (int d = 0; e && d < MAX_DIM; e = e->next, d++)
-            if (!fixed[d] && !find_extent(f, e->name)) /* equal names are one parameter */
+            if (!fixed[d] && !find_extent(f, e->name))
                 declare_extent(c, f, e);
+            else if (!fixed[d]) /* equal names are one parameter */
+                names_use(c, e->name, e->span);
     }
 }
 

@@ -129,7 +129,11 @@ static const ast_expr *min_max_operand(checker *c, const ast_stmt *s, ir_reduce 
         return NULL;
     *red = is_min ? IR_RED_MIN : IR_RED_MAX;
     const ast_expr *a = v->args, *b = a->next;
-    return same_place(a, s->target) ? b : same_place(b, s->target) ? a : NULL;
+    const bool first = same_place(a, s->target);
+    if (!first && !same_place(b, s->target))
+        return NULL;
+    log_again(c, s->target, first ? a : b);
+    return first ? b : a;
 }
 
 static bool note_reduction(checker *c, const ast_stmt *s, sym *l, ir_reduce red)

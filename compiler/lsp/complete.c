@@ -31,6 +31,15 @@ const builtin *builtin_find(const char *name, size_t n)
     return NULL;
 }
 
+size_t word_texts(const char *name, size_t n, const char **out, size_t most)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < sizeof words / sizeof *words && found < most; i++)
+        if (n && strlen(words[i].word) == n && !memcmp(words[i].word, name, n))
+            out[found++] = words[i].text;
+    return found;
+}
+
 enum {
     KIND_FUNCTION = 3,
     KIND_FIELD = 5,
@@ -86,23 +95,11 @@ static context context_at(const doc *d, size_t offset)
     int parens = 0;
     for (size_t i = 0; i < c.begin; i++) {
         const char ch = c.text[i];
-        if (ch == '/' && c.text[i + 1] == '/') {
-            const char *nl = memchr(c.text + i, '\n', c.begin - i);
-            c.quiet = !nl;
-            i = nl ? (size_t)(nl - c.text) : c.begin;
-            continue;
-        }
-        if (ch == '/' && c.text[i + 1] == '*') {
-            const char *end = memmem(c.text + i + 2, c.begin - i - (c.begin - i > 1 ? 2 : 1), "*/", 2);
-            c.quiet = !end;
-            i = end ? (size_t)(end - c.text) + 1 : c.begin;
-            continue;
-        }
-        if (ch == '"') {
-            const char *end = memchr(c.text + i + 1, '"', c.begin - i - 1);
-            const char *nl = memchr(c.text + i + 1, '\n', c.begin - i - 1);
-            c.quiet = !end && !nl;
-            i = end && (!nl || end < nl) ? (size_t)(end - c.text) : nl ? (size_t)(nl - c.text) : c.begin;
+        bool closed = true;
+        const size_t end = text_skip(c.text, c.begin, i, &closed);
+        c.quiet = !closed;
+        if (end > i) {
+            i = end - 1;
             continue;
         }
         parens += ch == '(' || ch == '[' ? 1 : ch == ')' || ch == ']' ? -1 : 0;
@@ -337,12 +334,6 @@ static void add_locals(json_t *list, const doc *d, const unit *u, size_t offset)
         }
 }
 
-/* Of a text with errors, what is known of the last one without comes first. */
-static const unit *best_of(const doc *d)
-{
-    return d->now->reached >= UNIT_CHECKED || !d->known ? d->now : d->known;
-}
-
 static void add_imports(json_t *list, const unit *u, bool types)
 {
     for (const ast_item *it = u && u->ast ? u->ast->items : NULL; it; it = it->next)
@@ -354,15 +345,15 @@ static void add_imports(json_t *list, const unit *u, bool types)
 
 static void add_all_items(json_t *list, const doc *d, bool types)
 {
-    add_imports(list, best_of(d), types);
-    if (best_of(d) != d->now) /* what was declared since */
+    add_imports(list, doc_names(d), types);
+    if (doc_names(d) != d->now) /* what was declared since */
         add_imports(list, d->now, types);
 }
 
 /* In front of the dot stands what the text calls an import. */
 static void add_imported(json_t *list, const doc *d, size_t dot)
 {
-    const unit *u = best_of(d);
+    const unit *u = doc_names(d);
     size_t begin;
     const size_t n = text_word(sb_str(&d->text), d->text.len, dot, &begin);
     const char *lib = sb_str(&d->text) + begin;
@@ -375,7 +366,7 @@ static void add_imported(json_t *list, const doc *d, size_t dot)
 
 static void add_values(json_t *list, const doc *d, size_t offset)
 {
-    add_locals(list, d, best_of(d), offset);
+    add_locals(list, d, doc_names(d), offset);
     add_all_items(list, d, false);
     for (size_t i = 0; i < sizeof builtins / sizeof *builtins; i++)
         add(list, builtins[i].name, KIND_FUNCTION, builtins[i].signature, builtins[i].text);

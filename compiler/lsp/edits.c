@@ -49,10 +49,10 @@ json_t *feature_formatting(store *s, doc *d)
 {
     const unit_host host = store_host(s);
     TEXT_INDEX(ix, &d->text, s->wide);
-    unit *u = unit_compile(&host, d->path, sb_str(&d->text), d->text.len, UNIT_PARSED);
+    unit *u = unit_compile(&host, d->path, sb_str(&d->text), d->text.len, UNIT_TEXT);
     bool broken = !u->ast || u->ast->file != 0;
-    for (size_t i = 0; i < u->messages.len; i++) /* an import that is missing is no reason */
-        broken = broken || (u->messages.at[i].severity == DIAG_ERROR && !u->imports.files.len);
+    for (size_t i = 0; i < u->messages.len; i++)
+        broken = broken || u->messages.at[i].severity == DIAG_ERROR;
     strbuf out = {0};
     json_t *list = NULL;
     const bool formatted = !broken && ast_format(&out, u->names, u->diag, u->ast->file, sb_str(&u->text), u->text.len);

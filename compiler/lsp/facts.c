@@ -242,3 +242,49 @@ const char *unit_activity(unit *u, const ast_item *item, const char *name, unsig
     activity_free(&a);
     return text;
 }
+
+/* ---- active names ---- */
+
+typedef struct finder {
+    unit *u;
+    const ir_func *f;
+    const activity *a;
+} finder;
+
+static void find_value(finder *f, const ir_value *v)
+{
+    if (v->name && v->id < f->a->n && activity_has(f->a, v))
+        vec_push(&f->u->active, ((unit_active){f->f->name, v->name, v->loc.line}));
+}
+
+static void find_values_of(ir_op *op, void *ctx)
+{
+    for (int i = 0; i < op->nres; i++)
+        find_value(ctx, op->res[i]);
+    for (int r = 0; r < op->nregions; r++)
+        for (int i = 0; i < op->regions[r]->nparams; i++)
+            find_value(ctx, op->regions[r]->params[i]);
+}
+
+void unit_find_active(unit *u)
+{
+    for (size_t i = 0; i < u->ir->funcs.len; i++) {
+        const ir_func *f = u->ir->funcs.at[i];
+        if (f->kind != IR_KERNEL || !(f->ad.derive & IR_DERIVE_GRAD) || f->ad.no_grad)
+            continue;
+        activity a = activity_compute(f, ACTIVITY_REVERSE);
+        finder one = {u, f, &a};
+        ir_walk(f->body, find_values_of, &one);
+        activity_free(&a);
+    }
+}
+
+bool unit_is_active(const unit *u, const char *kernel, const char *name, unsigned from, unsigned until)
+{
+    for (size_t i = 0; i < u->active.len; i++) {
+        const unit_active *a = &u->active.at[i];
+        if (a->line >= from && (!until || a->line < until) && !strcmp(a->name, name) && !strcmp(a->kernel, kernel))
+            return true;
+    }
+    return false;
+}

@@ -251,6 +251,21 @@ static void add_expression(strbuf *b, const doc *d, size_t offset)
     }
 }
 
+static bool add_keyword(strbuf *b, const doc *d, size_t begin, size_t n)
+{
+    const char *texts[4], *word = sb_str(&d->text) + begin;
+    const size_t found = word_texts(word, n, texts, sizeof texts / sizeof *texts);
+    if (!found || (begin > 0 && word[-1] == '.') || text_is_quiet(sb_str(&d->text), begin))
+        return false;
+    strbuf code = {0};
+    sb_addn(&code, word, n);
+    add_code(b, sb_str(&code));
+    for (size_t i = 0; i < found; i++)
+        add_line(b, texts[i]);
+    sb_free(&code);
+    return true;
+}
+
 json_t *feature_hover(store *s, doc *d, size_t offset)
 {
     strbuf b = {0};
@@ -258,14 +273,19 @@ json_t *feature_hover(store *s, doc *d, size_t offset)
     const check_use *use = doc_use(d, offset, &u);
     size_t begin;
     const size_t n = text_word(sb_str(&d->text), d->text.len, offset, &begin);
-    const builtin *known = builtin_find(sb_str(&d->text) + begin, n);
-    if (use && use->declared.begin.line > 0)
+    const char *word = sb_str(&d->text) + begin;
+    const builtin *known = text_is_quiet(sb_str(&d->text), begin) ? NULL : builtin_find(word, n);
+    if (use && use->declared.begin.line > 0 && !use->of) {
         add_use(&b, s, d, u, use);
-    else if (n > 0 && known) {
+    } else if (n > 0 && known) {
         add_code(&b, known->signature);
         add_line(&b, known->text);
-    } else {
+    } else if (use || !add_keyword(&b, d, begin, n)) {
         add_expression(&b, d, offset);
+        if (use && use->of && use->of->kind == TY_STRUCT) {
+            add_line(&b, "A member of ");
+            sb_printf(&b, "`%s`.", use->of->name);
+        }
     }
     TEXT_INDEX(ix, &d->text, s->wide);
     json_t *j = b.len ? json_pack("{s:{s:s,s:s}}", "contents", "kind", "markdown", "value", sb_str(&b)) : NULL;

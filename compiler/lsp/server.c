@@ -53,19 +53,47 @@ static bool offers_utf8(const json_t *params)
     return false;
 }
 
+static void add_folder(store *s, const json_t *uri)
+{
+    char *path = json_is_string(uri) ? uri_path(json_string_value(uri)) : NULL;
+    if (path)
+        vec_push(&s->folders, path);
+}
+
+static void read_folders(store *s, const json_t *params)
+{
+    const json_t *folders = json_object_get(params, "workspaceFolders");
+    for (size_t i = 0; i < json_array_size(folders); i++)
+        add_folder(s, json_object_get(json_array_get(folders, i), "uri"));
+    if (!json_array_size(folders))
+        add_folder(s, json_object_get(params, "rootUri"));
+}
+
+static json_t *capabilities(const store *s)
+{
+    static const char *const plain[] = {
+        "hoverProvider",          "definitionProvider",         "referencesProvider",   "documentHighlightProvider",
+        "documentSymbolProvider", "documentFormattingProvider", "foldingRangeProvider", "inlayHintProvider",
+        "workspaceSymbolProvider"};
+    json_t *caps = json_pack(
+        "{s:s, s:{s:b,s:i,s:{s:b}}, s:{s:[s,s]}, s:{s:[s,s]}, s:{s:[s]}, s:{s:[s]}, s:{s:b}, s:{s:o,s:b}}",
+        "positionEncoding", s->wide ? "utf-16" : "utf-8", "textDocumentSync", "openClose", true, "change", 2, "save",
+        "includeText", false, "completionProvider", "triggerCharacters", ".", ":", "signatureHelpProvider",
+        "triggerCharacters", "(", ",", "codeActionProvider", "codeActionKinds", "quickfix", "executeCommandProvider",
+        "commands", "tkc.showAdjoint", "renameProvider", "prepareProvider", true, "semanticTokensProvider", "legend",
+        tokens_legend(), "full", true);
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
+        json_object_set_new(caps, plain[i], json_true());
+    return caps;
+}
+
 static json_t *initialize(server *v, const json_t *params, const char **error)
 {
     (void)error;
     v->initialized = true;
     v->s.wide = !offers_utf8(params);
-    json_t *caps = json_pack(
-        "{s:s, s:{s:b,s:i,s:{s:b}}, s:b, s:b, s:b, s:b, s:b, s:b, s:{s:[s,s]}, s:{s:[s,s]}, s:{s:[s]}, s:{s:[s]}}",
-        "positionEncoding", v->s.wide ? "utf-16" : "utf-8", "textDocumentSync", "openClose", true, "change", 2, "save",
-        "includeText", false, "hoverProvider", true, "definitionProvider", true, "referencesProvider", true,
-        "documentHighlightProvider", true, "documentSymbolProvider", true, "documentFormattingProvider", true,
-        "completionProvider", "triggerCharacters", ".", ":", "signatureHelpProvider", "triggerCharacters", "(", ",",
-        "codeActionProvider", "codeActionKinds", "quickfix", "executeCommandProvider", "commands", "tkc.showAdjoint");
-    return json_pack("{s:o,s:{s:s,s:s}}", "capabilities", caps, "serverInfo", "name", "tkc", "version",
+    read_folders(&v->s, params);
+    return json_pack("{s:o,s:{s:s,s:s}}", "capabilities", capabilities(&v->s), "serverInfo", "name", "tkc", "version",
                      v->s.opt->version);
 }
 
@@ -133,6 +161,8 @@ static json_t *hover(server *v, const json_t *params, const char **error)
 {
     size_t offset;
     doc *d = doc_at(v, params, &offset, error);
+    if (d)
+        store_finish(&v->s, d);
     return d ? feature_hover(&v->s, d, offset) : NULL;
 }
 
@@ -188,18 +218,86 @@ static json_t *formatting(server *v, const json_t *params, const char **error)
     return d ? feature_formatting(&v->s, d) : NULL;
 }
 
+static json_t *folding(server *v, const json_t *params, const char **error)
+{
+    doc *d = doc_of(v, params, error);
+    return d ? feature_folding(&v->s, d) : NULL;
+}
+
+static json_t *tokens(server *v, const json_t *params, const char **error)
+{
+    doc *d = doc_of(v, params, error);
+    if (d)
+        store_refresh(&v->s, d);
+    return d ? feature_tokens(&v->s, d) : NULL;
+}
+
+static json_t *workspace_symbols(server *v, const json_t *params, const char **error)
+{
+    const char *query = json_string_value(json_object_get(params, "query"));
+    if (!query)
+        *error = "there is no query";
+    return query ? feature_workspace_symbols(&v->s, query) : NULL;
+}
+
+/* A refusal is no fault of the parameters: it has a code of its own. */
+static json_t *refused(server *v, json_t *answer, const char **error)
+{
+    if (!answer && v->s.refusal.len)
+        *error = sb_str(&v->s.refusal);
+    return answer;
+}
+
+static json_t *prepare_rename(server *v, const json_t *params, const char **error)
+{
+    size_t offset;
+    doc *d = doc_at(v, params, &offset, error);
+    return d ? refused(v, feature_prepare_rename(&v->s, d, offset), error) : NULL;
+}
+
+static json_t *rename_to(server *v, const json_t *params, const char **error)
+{
+    size_t offset;
+    doc *d = doc_at(v, params, &offset, error);
+    const char *name = json_string_value(json_object_get(params, "newName"));
+    if (d && !name)
+        *error = "there is no new name";
+    return d && name ? refused(v, feature_rename(&v->s, d, offset, name), error) : NULL;
+}
+
+static bool range_of(server *v, const json_t *params, const doc *d, size_t *from, size_t *to, const char **error)
+{
+    const json_t *range = json_object_get(params, "range");
+    const bool right = pos_of_json(&v->s, json_object_get(range, "start"), &d->text, from) &&
+                       pos_of_json(&v->s, json_object_get(range, "end"), &d->text, to);
+    if (!right)
+        *error = "there is no range";
+    return right;
+}
+
+static json_t *hints(server *v, const json_t *params, const char **error)
+{
+    doc *d = doc_of(v, params, error);
+    size_t from, to;
+    if (!d || !range_of(v, params, d, &from, &to, error))
+        return NULL;
+    store_lower(&v->s, d);
+    return feature_hints(&v->s, d, from, to);
+}
+
+/* What the server has done so far. */
+static json_t *work_done(server *v, const json_t *params, const char **error)
+{
+    (void)params, (void)error;
+    return json_pack("{s:I,s:I}", "checked", (json_int_t)v->s.checked, "compiled", (json_int_t)v->s.compiled);
+}
+
 static json_t *actions(server *v, const json_t *params, const char **error)
 {
     doc *d = doc_of(v, params, error);
-    const json_t *range = json_object_get(params, "range");
     size_t from, to;
-    if (!d)
+    if (!d || !range_of(v, params, d, &from, &to, error))
         return NULL;
-    if (!pos_of_json(&v->s, json_object_get(range, "start"), &d->text, &from) ||
-        !pos_of_json(&v->s, json_object_get(range, "end"), &d->text, &to)) {
-        *error = "there is no range";
-        return NULL;
-    }
     store_refresh(&v->s, d);
     return feature_actions(&v->s, d, from, to);
 }
@@ -245,8 +343,15 @@ static const struct {
     {"textDocument/documentSymbol", symbols},
     {"textDocument/formatting", formatting},
     {"textDocument/codeAction", actions},
+    {"textDocument/foldingRange", folding},
+    {"textDocument/inlayHint", hints},
+    {"textDocument/prepareRename", prepare_rename},
+    {"textDocument/rename", rename_to},
+    {"textDocument/semanticTokens/full", tokens},
     {"workspace/executeCommand", execute},
+    {"workspace/symbol", workspace_symbols},
     {"tkc/showAdjoint", adjoint},
+    {"tkc/work", work_done},
 };
 
 static const struct {
@@ -302,7 +407,7 @@ static void request(server *v, json_t *id, const char *method, const json_t *par
         json_t *result = run(v, params, &error);
         if (error) {
             json_decref(result);
-            wire_error(&v->w, id, RPC_INVALID_PARAMS, error);
+            wire_error(&v->w, id, error == v->s.refusal.s ? RPC_REQUEST_FAILED : RPC_INVALID_PARAMS, error);
         } else {
             wire_reply(&v->w, id, result);
         }
@@ -330,34 +435,45 @@ static void handle(server *v, json_t *m)
         wire_error(&v->w, id, RPC_INVALID_REQUEST, "a message has a method");
 }
 
-static void refresh_all(server *v)
-{
-    for (size_t i = 0; i < v->s.docs.len && !wire_waiting(&v->w); i++)
-        store_refresh(&v->s, v->s.docs.at[i]);
-}
-
-/* Whether there is a text to look at, and somebody who is told. */
-static bool any_changed(const server *v)
+/* A text that has to be checked; or, without `check`, one with messages to come. NULL: there is none, or no client. */
+static doc *find_work(const server *v, bool check)
 {
     for (size_t i = 0; i < v->s.docs.len && !v->shut_down; i++)
-        if (v->s.docs.at[i]->changed)
-            return true;
-    return false;
+        if (check ? v->s.docs.at[i]->changed : !v->s.docs.at[i]->told)
+            return v->s.docs.at[i];
+    return NULL;
+}
+
+/* Milliseconds without a message after which there is something to do; -1: never. */
+static int pause_before_work(const server *v)
+{
+    enum { TYPED = 20 };
+    if (find_work(v, true))
+        return TYPED;
+    return !find_work(v, false) ? -1 : v->s.pause > TYPED ? v->s.pause : TYPED;
+}
+
+static void work(server *v)
+{
+    doc *d = find_work(v, true);
+    if (d)
+        store_refresh(&v->s, d);
+    else
+        store_finish(&v->s, find_work(v, false));
 }
 
 int lsp_serve(const lsp_options *opt)
 {
-    enum { PAUSE = 20 }; /* milliseconds without a message: whoever types has stopped */
     server v = {.w = {.in = STDIN_FILENO, .out = STDOUT_FILENO}};
     v.s = (store){.opt = opt, .w = &v.w, .wide = true};
     signal(SIGPIPE, SIG_IGN);
     while (!v.exiting && !v.w.broken) {
-        json_t *m = wire_next(&v.w, any_changed(&v) ? PAUSE : -1);
+        json_t *m = wire_next(&v.w, pause_before_work(&v));
         if (m) {
             handle(&v, m);
             json_decref(m);
-        } else if (any_changed(&v)) {
-            refresh_all(&v);
+        } else if (find_work(&v, false)) {
+            work(&v);
         } else if (v.w.ended) {
             break;
         }

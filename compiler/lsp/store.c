@@ -3,6 +3,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "files/files.h"
 
@@ -33,10 +34,16 @@ static void doc_free(doc *d)
     free(d);
 }
 
+static void make_stale(doc *d)
+{
+    d->changed = true;
+    d->told = false;
+}
+
 void store_stale(store *s)
 {
     for (size_t i = 0; i < s->docs.len; i++)
-        s->docs.at[i]->changed = true;
+        make_stale(s->docs.at[i]);
 }
 
 /* All that import the file, which the editor calls so. */
@@ -45,7 +52,10 @@ static void stale_importers(store *s, const doc *changed)
     for (size_t i = 0; i < s->docs.len && changed->real; i++) {
         doc *d = s->docs.at[i];
         for (size_t k = 1; d->now && k < d->now->imports.files.len; k++)
-            d->changed = d->changed || !strcmp(d->now->imports.files.at[k]->real, changed->real);
+            if (!strcmp(d->now->imports.files.at[k]->real, changed->real)) {
+                make_stale(d);
+                break;
+            }
     }
 }
 
@@ -69,7 +79,7 @@ doc *store_open(store *s, const char *uri, const char *text, size_t len, json_in
     }
     set_text(&d->text, text, len);
     d->version = version;
-    d->changed = true;
+    make_stale(d);
     stale_importers(s, d);
     return d;
 }
@@ -103,7 +113,7 @@ void store_edit(store *s, doc *d, size_t from, size_t to, const char *text, size
     sb_addn(&b, sb_str(&d->text) + to, d->text.len - to);
     sb_free(&d->text);
     d->text = b;
-    d->changed = true;
+    make_stale(d);
     stale_importers(s, d);
 }
 
@@ -112,6 +122,10 @@ void store_free(store *s)
     for (size_t i = 0; i < s->docs.len; i++)
         doc_free(s->docs.at[i]);
     vec_free(&s->docs);
+    for (size_t i = 0; i < s->folders.len; i++)
+        free(s->folders.at[i]);
+    vec_free(&s->folders);
+    sb_free(&s->refusal);
 }
 
 /* ---- compiling ---- */
@@ -129,7 +143,7 @@ static bool unsaved(void *ctx, const char *real, strbuf *out)
 
 unit_host store_host(store *s)
 {
-    return (unit_host){.opt = s->opt, .unsaved = unsaved, .ctx = s};
+    return (unit_host){.opt = s->opt, .unsaved = unsaved, .ctx = s, .checked = &s->checked, .compiled = &s->compiled};
 }
 
 /* The import of the text itself by which a file came in; NULL: the first. */
@@ -194,13 +208,24 @@ static json_t *to_json(store *s, const doc *d, const unit *u, const text_index *
     return j;
 }
 
+static void tell(store *s, doc *d)
+{
+    const unit *u = d->now;
+    json_t *list = json_array();
+    TEXT_INDEX(ix, &u->text, s->wide);
+    for (size_t i = 0; i < u->messages.len; i++)
+        json_array_append_new(list, to_json(s, d, u, &ix, &u->messages.at[i]));
+    publish(s, d, list, true);
+    d->told = true;
+}
+
 void store_refresh(store *s, doc *d)
 {
     if (!d->changed && d->now)
         return;
-    d->changed = false;
+    d->changed = d->told = false;
     const unit_host host = store_host(s);
-    unit *u = unit_compile(&host, d->path, sb_str(&d->text), d->text.len, UNIT_COMPILED);
+    unit *u = unit_compile(&host, d->path, sb_str(&d->text), d->text.len, UNIT_CHECKED);
     if (d->now != d->known)
         unit_free(d->now);
     d->now = u;
@@ -211,9 +236,37 @@ void store_refresh(store *s, doc *d)
         d->known = u;
         d->lowered = NULL;
     }
-    json_t *list = json_array();
-    TEXT_INDEX(ix, &u->text, s->wide);
-    for (size_t i = 0; i < u->messages.len; i++)
-        json_array_append_new(list, to_json(s, d, u, &ix, &u->messages.at[i]));
-    publish(s, d, list, true);
+    if (!unit_is_short_of(u, UNIT_COMPILED))
+        tell(s, d);
+}
+
+void store_lower(store *s, doc *d)
+{
+    store_refresh(s, d);
+    const unit_host host = store_host(s);
+    unit_continue(d->now, &host, UNIT_LOWERED);
+    if (!d->told && !unit_is_short_of(d->now, UNIT_COMPILED))
+        tell(s, d);
+}
+
+static int64_t milliseconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* The passes delay keys that are pressed meanwhile: they run after a pause of twice the time that they took before. */
+void store_finish(store *s, doc *d)
+{
+    enum { MOST = 1000 };
+    store_refresh(s, d);
+    if (d->told)
+        return;
+    const unit_host host = store_host(s);
+    const int64_t begin = milliseconds();
+    unit_continue(d->now, &host, UNIT_COMPILED);
+    const int64_t twice = 2 * (milliseconds() - begin);
+    s->pause = twice < MOST ? (int)twice : MOST;
+    tell(s, d);
 }

@@ -12,8 +12,9 @@ typedef struct doc {
     char *uri, *path, *real; /* real: of the file, NULL if there is none */
     json_int_t version;
     strbuf text;
-    bool changed;  /* since it was compiled */
-    unit *now;     /* the last compilation */
+    bool changed;  /* since it was checked */
+    bool told;     /* the editor has all messages about this text */
+    unit *now;     /* the last compilation: checked; after a pause the passes have run, too */
     unit *known;   /* the last one that got as far as names and types: maybe the same, maybe of another text */
     unit *lowered; /* of the same text as `known`, for questions about activity; NULL: nobody asked yet */
 } doc;
@@ -22,7 +23,11 @@ typedef struct store {
     const lsp_options *opt;
     wire *w;
     VEC(doc *) docs;
-    bool wide; /* columns count UTF-16 */
+    bool wide;                /* columns count UTF-16 */
+    size_t checked, compiled; /* runs of the checker, of the passes */
+    int pause;                /* milliseconds without a message before the passes run */
+    VEC(char *) folders;      /* paths: what the client works on */
+    strbuf refusal;           /* why the last request was refused; empty: it was not */
 } store;
 
 doc *store_find(const store *s, const char *uri);
@@ -30,8 +35,12 @@ doc *store_open(store *s, const char *uri, const char *text, size_t len, json_in
 void store_close(store *s, doc *d);
 /* The part of its text between two offsets becomes this one. Files that import it are out of date, too. */
 void store_edit(store *s, doc *d, size_t from, size_t to, const char *text, size_t len);
-/* Compiles what has changed, and tells of its diagnostics. */
+/* Checks what has changed; reports errors at once. A change of a correct text costs no more than that. */
 void store_refresh(store *s, doc *d);
+/* Lowers it as well, which tells what is active. */
+void store_lower(store *s, doc *d);
+/* Runs the passes as well, and reports all messages. */
+void store_finish(store *s, doc *d);
 /* Whatever was written by others: all files. */
 void store_stale(store *s);
 void store_free(store *s);

@@ -60,7 +60,7 @@ static bool pass(const text_index *ix, size_t *i, text_pos *at, size_t offset)
 
 text_index text_index_make(const strbuf *text, bool wide)
 {
-    enum { APART = 2048 };
+    enum { APART = 256 };
     text_index ix = {.text = sb_str(text), .len = text->len, .wide = wide};
     vec_push(&ix.lines, 0);
     for (const char *p = ix.text, *end = p + ix.len; (p = memchr(p, '\n', (size_t)(end - p))) != NULL;)
@@ -133,6 +133,37 @@ size_t text_word(const char *text, size_t len, size_t offset, size_t *begin)
         to++;
     *begin = from;
     return to - from;
+}
+
+size_t text_skip(const char *text, size_t len, size_t i, bool *closed)
+{
+    const char *const at = text + i, *const end = text + len, *stop = NULL;
+    const bool line = end - at > 1 && at[0] == '/' && at[1] == '/',
+               block = end - at > 1 && at[0] == '/' && at[1] == '*';
+    if (!line && !block && *at != '"')
+        return i;
+    if (block) {
+        stop = memmem(at + 2, (size_t)(end - at) - 2, "*/", 2);
+        stop = stop ? stop + 2 : NULL;
+    } else {
+        const char *nl = memchr(at, '\n', (size_t)(end - at));
+        for (stop = at + 1; !line && stop < (nl ? nl : end) && *stop != '"';)
+            stop += *stop == '\\' && stop + 1 < (nl ? nl : end) ? 2 : 1;
+        stop = !line && stop < (nl ? nl : end) ? stop + 1 : nl;
+    }
+    if (closed)
+        *closed = stop != NULL;
+    return stop ? (size_t)(stop - text) : len;
+}
+
+bool text_is_quiet(const char *text, size_t offset)
+{
+    bool closed = true;
+    for (size_t i = 0; i < offset;) {
+        const size_t end = text_skip(text, offset, i, &closed);
+        i = end > i ? end : i + 1;
+    }
+    return !closed;
 }
 
 text_change text_compare(const strbuf *before, const strbuf *after)

@@ -42,6 +42,10 @@ src_loc text_where(const char *text, size_t offset, unsigned file);
 /* The name around or in front of the offset; its length, 0 if there is none. */
 size_t text_word(const char *text, size_t len, size_t offset, size_t *begin);
 bool text_in_word(char c);
+/* The end of the comment or string at `i`, or `i` if there is none; *closed (or NULL): it ends before the text does. */
+size_t text_skip(const char *text, size_t len, size_t i, bool *closed);
+/* Whether the offset is inside a comment or a string. */
+bool text_is_quiet(const char *text, size_t offset);
 
 /* Two states of a text: one stretch between an equal beginning and an equal end was changed. */
 typedef struct text_change {

@@ -76,13 +76,16 @@ static void keep_imports(unit *u)
         }
 }
 
-static bool parse(unit *u, const unit_host *h)
+static bool parse(unit *u)
 {
     const uint16_t file = diag_add_file(u->diag, u->path, sb_str(&u->text), u->text.len);
     u->ast = ast_parse(u->mem, u->names, u->diag, file, sb_str(&u->text), u->text.len);
     keep_imports(u);
-    if (diag_error_count(u->diag) > 0)
-        return false;
+    return reach(u, UNIT_TEXT);
+}
+
+static bool join(unit *u, const unit_host *h)
+{
     u->imports = (imports){.mem = u->mem,
                            .names = u->names,
                            .diag = u->diag,
@@ -90,11 +93,19 @@ static bool parse(unit *u, const unit_host *h)
                            .ndirs = h->opt->ninclude_dirs,
                            .unsaved = h->unsaved,
                            .ctx = h->ctx};
-    return imports_join(&u->imports, u->ast, u->path);
+    return imports_join(&u->imports, u->ast, u->path) && reach(u, UNIT_PARSED);
 }
 
-static tx_module *check(unit *u, const lsp_options *o, const char *name)
+static void count(size_t *n)
 {
+    if (n)
+        ++*n;
+}
+
+static bool check(unit *u, const unit_host *h, const char *name)
+{
+    const lsp_options *o = h->opt;
+    count(h->checked);
     u->ir = ir_module_create(u->mem, u->names, u->diag, name);
     u->ir->source = u->path;
     u->ir->real = o->real;
@@ -108,7 +119,27 @@ static tx_module *check(unit *u, const lsp_options *o, const char *name)
                                .shadow = o->shadow,
                                .no_runtime = o->no_runtime};
     u->asked = true;
-    return check_module(u->mem, u->names, u->diag, u->ast, u->ir, &opt);
+    u->typed = check_module(u->mem, u->names, u->diag, u->ast, u->ir, &opt);
+    return u->typed && reach(u, UNIT_CHECKED);
+}
+
+static bool lower(unit *u)
+{
+    lower_module(u->typed);
+    if (!reach(u, UNIT_LOWERED))
+        return false;
+    unit_find_active(u);
+    return true;
+}
+
+static bool run_passes(unit *u, const unit_host *h)
+{
+    const pipeline_options opt = {.verify = h->opt->verify};
+    count(h->compiled);
+    if (!pipeline_run(u->ir, &opt) || !reach(u, UNIT_COMPILED))
+        return false;
+    unit_find_facts(u);
+    return true;
 }
 
 static void emit(unit *u, const lsp_options *o, const char *name)
@@ -129,25 +160,47 @@ static const char *name_of(unit *u)
     return name ? name : "module";
 }
 
+/* From where it stopped. */
 static void stages(unit *u, const unit_host *h, unit_level level)
 {
     const char *name = name_of(u);
-    if (!parse(u, h) || !reach(u, UNIT_PARSED) || level < UNIT_CHECKED)
+    if (!u->ast && !parse(u))
         return;
-    tx_module *typed = check(u, h->opt, name);
-    if (!typed || !reach(u, UNIT_CHECKED) || level < UNIT_LOWERED)
+    if (level >= UNIT_PARSED && u->reached < UNIT_PARSED && !join(u, h))
         return;
-    lower_module(typed);
-    if (!reach(u, UNIT_LOWERED) || level < UNIT_COMPILED)
+    if (level >= UNIT_CHECKED && u->reached < UNIT_CHECKED && !check(u, h, name))
         return;
-    const pipeline_options opt = {.verify = h->opt->verify};
-    if (!pipeline_run(u->ir, &opt) || !reach(u, UNIT_COMPILED))
+    if (level >= UNIT_LOWERED && u->reached < UNIT_LOWERED && !lower(u))
         return;
-    unit_find_facts(u);
-    if (level < UNIT_EMITTED)
+    if (level >= UNIT_COMPILED && u->reached < UNIT_COMPILED && !run_passes(u, h))
         return;
-    emit(u, h->opt, name);
-    reach(u, UNIT_EMITTED);
+    if (level >= UNIT_EMITTED && u->reached < UNIT_EMITTED) {
+        emit(u, h->opt, name);
+        reach(u, UNIT_EMITTED);
+    }
+}
+
+bool unit_is_short_of(const unit *u, unit_level level)
+{
+    return u->reached < level && !u->broken && diag_error_count(u->diag) == 0;
+}
+
+void unit_continue(unit *u, const unit_host *host, unit_level level)
+{
+    struct sigaction now = {.sa_handler = on_abort}, before;
+    if (!unit_is_short_of(u, level))
+        return;
+    sigaction(SIGABRT, &now, &before);
+    if (!sigsetjmp(fault, 1)) {
+        stages(u, host, level);
+    } else {
+        u->broken = true;
+        vec_push(&u->messages,
+                 ((unit_message){.at = {{0, 0, 0}, {0, 0, 0}},
+                                 .severity = DIAG_ERROR,
+                                 .text = "a fault of tkc: it stopped at this text, which is worth a report"}));
+    }
+    sigaction(SIGABRT, &before, NULL);
 }
 
 unit *unit_compile(const unit_host *host, const char *path, const char *text, size_t len, unit_level level)
@@ -158,17 +211,7 @@ unit *unit_compile(const unit_host *host, const char *path, const char *text, si
     sb_addn(&u->text, text, len);
     diag_listen(u->diag, &(diag_listener){u, on_message, on_note, on_fix});
     diag_set_werror(u->diag, host->opt->werror);
-    struct sigaction now = {.sa_handler = on_abort}, before;
-    sigaction(SIGABRT, &now, &before);
-    if (!sigsetjmp(fault, 1)) {
-        stages(u, host, level);
-    } else {
-        vec_push(&u->messages,
-                 ((unit_message){.at = {{0, 0, 0}, {0, 0, 0}},
-                                 .severity = DIAG_ERROR,
-                                 .text = "a fault of tkc: it stopped at this text, which is worth a report"}));
-    }
-    sigaction(SIGABRT, &before, NULL);
+    unit_continue(u, host, level);
     return u;
 }
 
@@ -182,6 +225,7 @@ void unit_free(unit *u)
     }
     vec_free(&u->messages);
     vec_free(&u->facts);
+    vec_free(&u->active);
     check_log_free(&u->log);
     diag_destroy(u->diag);
     if (u->ir)

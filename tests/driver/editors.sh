@@ -1,5 +1,7 @@
 # The editors' syntax files know the language's words, and colour a line as they should.
 python3 "$ROOT/tests/tools/editorwords.py" "$ROOT"
+python3 "$ROOT/tests/tools/icon.py" "$ROOT"
+python3 "$ROOT/tests/tools/extension.py" "$ROOT"
 cat >scopes.py <<'P'
 import json
 import re

@@ -4,7 +4,9 @@ case $("$TKC" --lsp </dev/null 2>&1) in
 esac
 ran=
 if command -v node >/dev/null; then
-    node "$ROOT/tests/lsp/vscode.js" "$ROOT/docs/editors/vscode" "$TKC"
+    mkdir work
+    printf 'func other(a: real) -> real { return a; }\n' >work/b.tk
+    node "$ROOT/tests/lsp/vscode.js" "$ROOT/docs/editors/vscode" "$TKC" "$(cd work && pwd -P)"
     ran="$ran node"
 fi
 printf 'field x: real needs_grad; field e: real needs_grad;\nkernel  k() { e += q * x; }\n' >a.tk

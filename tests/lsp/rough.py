@@ -110,7 +110,8 @@ def messages(tkc):
 
 
 def requests():
-    return ["textDocument/" + m for m in ("hover", "definition", "references", "documentHighlight", "completion", "signatureHelp", "documentSymbol", "formatting", "codeAction")] + ["workspace/executeCommand", "tkc/showAdjoint"]
+    return ["textDocument/" + m for m in ("hover", "definition", "references", "documentHighlight", "completion", "signatureHelp", "documentSymbol", "formatting", "codeAction",
+                                          "foldingRange", "inlayHint", "prepareRename", "rename", "semanticTokens/full")] + ["workspace/executeCommand", "workspace/symbol", "tkc/showAdjoint", "tkc/work"]
 
 
 def hurry(tkc, large):
@@ -165,9 +166,9 @@ def changes(tkc, texts, n, seed=1):
             f.replace(f.text[a:a + draw.randrange(1, 30)], draw.choice(["", ".", ";", "(", "}", "x", "é𝛼", "\n"]))
         p = f.position(min(at, len(f.text)))
         method = draw.choice(asked)
-        context = {"textDocument": {"uri": f.uri}, "position": p, "range": {"start": p, "end": p}, "context": {"diagnostics": []}, "options": {}}
+        context = {"textDocument": {"uri": f.uri}, "position": p, "range": {"start": p, "end": p}, "context": {"diagnostics": []}, "options": {}, "newName": draw.choice(["x", "fresh", "for"]), "query": "k"}
         m = c.reply(c.post(method, {"command": "tkc.showAdjoint", "arguments": [context]} if "execute" in method else context))
-        assert "result" in m, (method, m)
+        assert "result" in m or (method.lower().endswith("rename") and m["error"]["code"] == -32803), (method, m)
         c.notes.clear()
         if k == n // 2:
             first = memory(c)
@@ -190,6 +191,9 @@ def steady(tkc, n):
         f.complete("e += |x")
         f.ask("formatting", options={})
         c.ask("tkc/showAdjoint", f.at("e |+="))
+        f.ask("rename", "|e +=", newName="sum_of_all")
+        f.ask("semanticTokens/full")
+        f.ask("inlayHint", range={"start": {"line": 0, "character": 0}, "end": {"line": 9, "character": 0}})
         c.notes.clear()
         if k in (n // 4, 5 * n // 8, n - 1):
             sizes.append(memory(c))

@@ -1,10 +1,10 @@
-// docs/editors/vscode with an editor that is none: vscode.js EXTENSION TKC. What VS Code would call is called, on one document.
+// docs/editors/vscode with an editor that is none: vscode.js EXTENSION TKC FOLDER. What VS Code would call is called, on one document.
 'use strict';
 const Module = require('module');
 const assert = require('assert');
 const path = require('path');
 
-const [folder, tkc] = process.argv.slice(2);
+const [folder, tkc, root] = process.argv.slice(2);
 const events = {}, providers = {}, commands = {}, shown = [], waits = new Set();
 let published = null, settings = { path: tkc, arguments: [] };
 const on = (name) => (f) => { events[name] = f; return { dispose() {} }; };
@@ -20,15 +20,20 @@ const vscode = {
   Range, Location: Data, Diagnostic: Data, DiagnosticRelatedInformation: Data, DiagnosticSeverity: { Error: 0, Warning: 1 }, Hover: Data, MarkdownString: Data, DocumentSymbol: Data,
   DocumentHighlight: Data, CompletionItem: Data, SignatureHelp: Data, SignatureInformation: Data, TextEdit: Data, CodeAction: Data, CodeActionKind: { QuickFix: 'quickfix' }, ViewColumn: { Beside: -2 },
   WorkspaceEdit: class { constructor() { this.edits = []; } replace(...e) { this.edits.push(e); } },
+  Position: Data, InlayHint: Data, FoldingRange: Data, FoldingRangeKind: { Comment: 1, Imports: 2 }, SemanticTokens: Data, SemanticTokensLegend: Data, SymbolInformation: Data,
   Uri: { parse: (s) => ({ toString: () => s }) },
   workspace: {
     textDocuments: [document], getConfiguration: () => ({ get: (name) => settings[name] }), onDidOpenTextDocument: on('open'), onDidChangeTextDocument: on('change'), onDidSaveTextDocument: on('save'),
-    onDidCloseTextDocument: on('close'), onDidChangeConfiguration: on('configuration'), openTextDocument: async (d) => d,
+    onDidCloseTextDocument: on('close'), onDidChangeConfiguration: on('configuration'),
+    onDidChangeWorkspaceFolders: on('folders'), workspaceFolders: [{ uri: { toString: () => `file://${root}` }, name: 'work' }], openTextDocument: async (d) => d,
   },
   window: { activeTextEditor: { document, selection: { active: { line: 2, character: 3 } } }, showTextDocument: async (d) => show(d.content), showWarningMessage: (m) => show(m), showErrorMessage: (m) => show(m) },
   languages: {
     createDiagnosticCollection: () => ({ set: (uri, list) => { published = list; look(); }, clear() {}, dispose() {} }), registerHoverProvider: provide('hover'), registerDefinitionProvider: provide('definition'),
     registerReferenceProvider: provide('references'), registerDocumentHighlightProvider: provide('highlights'), registerCompletionItemProvider: provide('completion'), registerSignatureHelpProvider: provide('signature'),
+    registerRenameProvider: provide('rename'), registerInlayHintsProvider: provide('hints'), registerFoldingRangeProvider: provide('folding'),
+    registerDocumentSemanticTokensProvider: (selector, p, legend) => { providers.tokens = p; providers.legend = legend; return { dispose() {} }; },
+    registerWorkspaceSymbolProvider: (p) => { providers.workspace = p; return { dispose() {} }; },
     registerDocumentSymbolProvider: provide('symbols'), registerDocumentFormattingEditProvider: provide('formatting'), registerCodeActionsProvider: provide('actions'),
   },
   commands: { registerCommand: (name, f) => { commands[name] = f; return { dispose() {} }; } },
@@ -74,6 +79,19 @@ process.on('exit', () => { process.exitCode = complete ? 0 : 1; }); // Node also
   assert((await providers.signature.provideSignatureHelp(document, p)).signatures[0].args[0] === 'abs(x)');
   assert.strictEqual((await providers.symbols.provideDocumentSymbols(document)).length, 3);
   assert.strictEqual((await providers.highlights.provideDocumentHighlights(document, p)).length, 3);
+  const renamed = await providers.rename.provideRenameEdits(document, p, 'place');
+  assert.deepStrictEqual(renamed.edits.map((e) => [e[0].toString(), e[1].args, e[2]]), [['file:///tmp/a.tk', [0, 6, 0, 7], 'place'], ['file:///tmp/a.tk', [2, 23, 2, 24], 'place'], ['file:///tmp/a.tk', [2, 28, 2, 29], 'place']]);
+  assert.strictEqual((await providers.rename.prepareRename(document, p)).placeholder, 'x');
+  await assert.rejects(providers.rename.provideRenameEdits(document, p, 'for'), /'for' is a word of the language/);
+  await assert.rejects(providers.rename.prepareRename(document, { line: 2, character: 0 }), /'kernel' is a word of the language/);
+  assert.deepStrictEqual(providers.legend.args[1], ['declaration', 'readonly', 'defaultLibrary', 'active']);
+  const coloured = (await providers.tokens.provideDocumentSemanticTokens(document)).args[0];
+  assert.deepStrictEqual([...coloured.slice(0, 5)], [0, 6, 1, providers.legend.args[0].indexOf('variable'), 9]);
+  const blocks = { uri: { toString: () => 'file:///tmp/blocks.tk' }, languageId: 'tk', version: 1, getText: () => 'field x: real;\nkernel k() {\n    let a = x;\n    x = a;\n}\n' };
+  events.open(blocks);
+  assert.deepStrictEqual((await providers.hints.provideInlayHints(blocks, new Range(0, 0, 9, 0))).map((h) => [h.args[0].args, h.args[1], h.args[2]]), [[[2, 9], ': f32', 1]]);
+  assert.deepStrictEqual((await providers.folding.provideFoldingRanges(blocks, {})).map((r) => r.args), [[1, 3, undefined]]);
+  assert.deepStrictEqual((await providers.workspace.provideWorkspaceSymbols('othr')).map((t) => [t.args[0], t.args[1], t.args[2], t.args[3].args[0].toString()]), [['other', 11, 'b.tk', `file://${root}/b.tk`]]);
   const edits = await providers.formatting.provideDocumentFormattingEdits(document, {});
   assert(edits.length === 1 && edits[0].args[1] === 'kernel' && edits[0].args[0].end.character === 7);
   await commands['tkc.showAdjoint']();

@@ -17,7 +17,7 @@ from pathlib import Path
 
 LAYERS = [["util"], ["syntax"], ["files"], ["ir"], ["ir/text"], ["check/base"], ["check"], ["lower"], ["passes/analysis"], ["passes/simplify"], ["passes/rules", "passes/derive", "passes/schedule"],
           ["passes"], ["codegen"], ["emit"], ["host"], ["python", "explain"], ["lsp"], ["driver"]]
-INSIDE = {"lsp/words": "lsp", "ir/reasons": "ir", "check/place": "check", "check/types": "check", "passes/analysis/overlap": "passes/analysis", "passes/derive/algebra": "passes/derive", "passes/derive/footprint": "passes/derive", "passes/derive/reverse": "passes/derive", "passes/schedule/gather": "passes/schedule"}      # folders that are a part of one
+INSIDE = {"lsp/words": "lsp", "lsp/names": "lsp", "ir/reasons": "ir", "check/place": "check", "check/types": "check", "passes/analysis/overlap": "passes/analysis", "passes/derive/algebra": "passes/derive", "passes/derive/footprint": "passes/derive", "passes/derive/reverse": "passes/derive", "passes/schedule/gather": "passes/schedule"}      # folders that are a part of one
 LIST = "tests/tools/back_edges.txt"
 MOST, LINES = 20, 700                                    # files in a folder, lines of a file
 LAYOUT = {                        # names that tell layouts apart: where, and who has them; LAYOUTS: flags of field_layout.def

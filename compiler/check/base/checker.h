@@ -292,6 +292,10 @@ bool const_cast(scalar from, scalar to, const tx_expr *a, tx_expr *r);
 /* What it is, in words: "a field". */
 const char *sym_describe(const sym *s);
 void log_use(checker *c, const sym *s, src_span at);
+/* A member of a struct, or components of a vector. */
+void log_member(checker *c, const ty *of, const char *name, const ty *type, src_span at);
+/* The names of a local or of members of it that stand there again, and are not checked, since the first were. */
+void log_again(checker *c, const ast_expr *first, const ast_expr *again);
 /* NULL: of no type, or of one that is open still. */
 void log_expr(checker *c, src_span at, const ty *type);
 /* Once all is checked that could be. */

@@ -210,6 +210,8 @@ typedef struct check_use {
     const char *id;          /* of an item: its name in the IR */
     const ast_item *item;    /* of what is declared at module level, else NULL */
     const ty *type;          /* NULL: it has none, or none is known */
+    const ty *of;            /* of a member: the struct, or the vector whose component it is; else NULL */
+    const long *extents;     /* of a field: -1 where params decide; NULL: it has none */
     bool planes[2];          /* of a field: it has gradients, duals */
     const void *sym;         /* the checker's; scratch */
 } check_use;

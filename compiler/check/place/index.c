@@ -97,7 +97,9 @@ static void narrow_by_name(checker *c, place *p, const ast_expr *e)
         chosen[k] = p->comps[comps[k]];
     p->comps = chosen;
     p->ncomps = n;
-    p->type = n == 1 ? ty_scalar(c->types, p->type->elem) : ty_vec(c->types, n, p->type->elem);
+    const ty *of = p->type;
+    p->type = n == 1 ? ty_scalar(c->types, of->elem) : ty_vec(c->types, n, of->elem);
+    log_member(c, of, e->name, p->type, e->op_span);
 }
 
 /* ---- members ---- */
@@ -126,6 +128,7 @@ static void narrow_struct(checker *c, place *p, const ast_expr *e)
     const char *members = "";
     for (int k = 0; k < t->nmembers; k++) {
         if (t->names[k] == e->name) {
+            log_member(c, t, e->name, t->members[k], e->op_span);
             narrow_to_member(c, p, t, k);
             return;
         }

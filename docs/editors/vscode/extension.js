@@ -7,6 +7,8 @@ const LANGUAGE = { language: 'tk' };
 let connection = null;
 let diagnostics = null;
 let ready = null;
+let subscriptions = [];
+let coloured = false;
 
 // ---- between the protocol and the editor ----
 
@@ -47,8 +49,11 @@ async function start() {
     vscode.window.showErrorMessage(`tkc: ${why.trim()} The setting tkc.path says where tkc is; "tkc: Restart the language server" starts it again.`);
   });
   connection = now;
-  ready = now.request('initialize', { processId: process.pid, rootUri: null, capabilities: { general: { positionEncodings: ['utf-16'] } } });
-  await ready;
+  const workspaceFolders = (vscode.workspace.workspaceFolders || []).map((f) => ({ uri: f.uri.toString(), name: f.name }));
+  const rootUri = workspaceFolders.length ? workspaceFolders[0].uri : null;
+  ready = now.request('initialize', { processId: process.pid, rootUri, workspaceFolders, capabilities: { general: { positionEncodings: ['utf-16'] } } });
+  const { capabilities } = await ready;
+  colour(capabilities.semanticTokensProvider.legend);
   now.notify('initialized', {});
   vscode.workspace.textDocuments.forEach(opened);
 }
@@ -147,6 +152,53 @@ async function actions(document, r, _context, token) {
   });
 }
 
+// A refusal is shown: the editor takes it from the error.
+async function rename(document, p, newName, token) {
+  if (!connection) return null;
+  await ready;
+  const edit = await connection.request('textDocument/rename', { ...at(document, p), newName }, token);
+  const made = new vscode.WorkspaceEdit();
+  for (const [uri, edits] of Object.entries(edit.changes))
+    for (const e of edits) made.replace(vscode.Uri.parse(uri), range(e.range), e.newText);
+  return made;
+}
+
+async function prepareRename(document, p, token) {
+  if (!connection) return null;
+  await ready;
+  const found = await connection.request('textDocument/prepareRename', at(document, p), token);
+  return { range: range(found.range), placeholder: found.placeholder };
+}
+
+async function hints(document, r, token) {
+  const list = await ask('textDocument/inlayHint', { textDocument: { uri: document.uri.toString() }, range: { start: position(r.start), end: position(r.end) } }, token);
+  return list && list.map((h) => new vscode.InlayHint(new vscode.Position(h.position.line, h.position.character), h.label, h.kind));
+}
+
+async function folding(document, _context, token) {
+  const kinds = { comment: vscode.FoldingRangeKind.Comment, imports: vscode.FoldingRangeKind.Imports };
+  const list = await ask('textDocument/foldingRange', { textDocument: { uri: document.uri.toString() } }, token);
+  return list && list.map((f) => new vscode.FoldingRange(f.startLine, f.endLine, kinds[f.kind]));
+}
+
+async function tokens(document, token) {
+  const t = await ask('textDocument/semanticTokens/full', { textDocument: { uri: document.uri.toString() } }, token);
+  return t && new vscode.SemanticTokens(new Uint32Array(t.data));
+}
+
+async function workspaceSymbols(query, token) {
+  const list = await ask('workspace/symbol', { query }, token);
+  return list && list.map((s) => new vscode.SymbolInformation(s.name, s.kind - 1, s.containerName, location(s.location)));
+}
+
+// Once a server has said what its numbers stand for.
+function colour(legend) {
+  if (coloured) return;
+  coloured = true;
+  const l = new vscode.SemanticTokensLegend(legend.tokenTypes, legend.tokenModifiers);
+  subscriptions.push(vscode.languages.registerDocumentSemanticTokensProvider(LANGUAGE, { provideDocumentSemanticTokens: tokens }, l));
+}
+
 async function showAdjoint() {
   const editor = vscode.window.activeTextEditor;
   if (!editor || editor.document.languageId !== 'tk') return;
@@ -162,12 +214,14 @@ async function showAdjoint() {
 async function activate(context) {
   diagnostics = vscode.languages.createDiagnosticCollection('tkc');
   const l = vscode.languages;
+  subscriptions = context.subscriptions;
   context.subscriptions.push(
     diagnostics,
     vscode.workspace.onDidOpenTextDocument(opened),
     vscode.workspace.onDidChangeTextDocument(changed),
     vscode.workspace.onDidSaveTextDocument((d) => connection && d.languageId === 'tk' && connection.notify('textDocument/didSave', { textDocument: { uri: d.uri.toString() } })),
     vscode.workspace.onDidCloseTextDocument((d) => connection && d.languageId === 'tk' && connection.notify('textDocument/didClose', { textDocument: { uri: d.uri.toString() } })),
+    vscode.workspace.onDidChangeWorkspaceFolders(() => stop().then(start).catch(() => {})),
     vscode.workspace.onDidChangeConfiguration((e) => e.affectsConfiguration('tkc') && stop().then(start).catch(() => {})),
     vscode.commands.registerCommand('tkc.showAdjoint', showAdjoint),
     vscode.commands.registerCommand('tkc.restart', () => stop().then(start).catch(() => {})),
@@ -180,6 +234,10 @@ async function activate(context) {
     l.registerDocumentSymbolProvider(LANGUAGE, { provideDocumentSymbols: symbols }),
     l.registerDocumentFormattingEditProvider(LANGUAGE, { provideDocumentFormattingEdits: formatting }),
     l.registerCodeActionsProvider(LANGUAGE, { provideCodeActions: actions }),
+    l.registerRenameProvider(LANGUAGE, { provideRenameEdits: rename, prepareRename }),
+    l.registerInlayHintsProvider(LANGUAGE, { provideInlayHints: hints }),
+    l.registerFoldingRangeProvider(LANGUAGE, { provideFoldingRanges: folding }),
+    l.registerWorkspaceSymbolProvider({ provideWorkspaceSymbols: workspaceSymbols }),
   );
   await start().catch(() => {});
 }

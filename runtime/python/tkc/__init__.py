@@ -195,7 +195,7 @@ def _load(folder, name, key):
     return module
 
 
-def load_ipython_extension(ipython: Any) -> None:
+def load_ipython_extension(ipython: typing.Any) -> None:
     """Called by `%load_ext tkc`: adds the magic %%tk."""
     from . import notebook  # IPython and Pygments are there
     notebook.load(ipython)

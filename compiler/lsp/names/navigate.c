@@ -50,11 +50,6 @@ json_t *feature_definition(store *s, doc *d, size_t offset)
     return range ? json_pack("{s:s,s:o}", "uri", d->uri, "range", range) : NULL;
 }
 
-static bool same_place(src_loc a, src_loc b)
-{
-    return a.line == b.line && a.col == b.col && a.file == b.file;
-}
-
 /* All uses of what the name at the offset means, in the text itself or in all files of the unit. */
 static json_t *uses_of(store *s, doc *d, size_t offset, bool here, bool declaration)
 {
@@ -112,7 +107,7 @@ enum {
     SYMBOL_PROPERTY = 7
 };
 
-static int symbol_kind(const ast_item *it)
+int symbol_kind(const ast_item *it)
 {
     switch (it->kind) {
     case AST_ITEM_CONST:
