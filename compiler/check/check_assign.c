@@ -188,10 +188,13 @@ static void check_compound(checker *c, const ast_stmt *s, place *p)
         store_place(c, p, p->kind == PLACE_FIELD ? TX_STORE : TX_ASSIGN, v.e, IR_RED_ADD, s->span);
 }
 
-/* Finds the place that is assigned; false after an error. */
-static bool find_target(checker *c, const ast_expr *target, place *p)
+/* Finds the place that the statement assigns; false after an error. */
+static bool find_target(checker *c, const ast_stmt *s, const ast_expr *target, place *p)
 {
+    const bool undeclared = is_undeclared(c, target);
     place_resolve(c, target, p);
+    if (undeclared)
+        hint_undeclared(c, s);
     if (!is_assignable(c, p, target))
         return false;
     if (p->kind == PLACE_LOCAL && p->sym->ref_param)
@@ -202,7 +205,7 @@ static bool find_target(checker *c, const ast_expr *target, place *p)
 void check_assign(checker *c, const ast_stmt *s)
 {
     place p;
-    if (!find_target(c, s->target, &p)) {
+    if (!find_target(c, s, s->target, &p)) {
         check_expr(c, s->value);
         return;
     }
@@ -340,7 +343,7 @@ void check_assign_several(checker *c, const ast_stmt *s)
     bool ok = true;
     int k = 0;
     for (const ast_expr *e = s->targets; e; e = e->next, k++) {
-        const bool found = find_target(c, e, &p[k]) && is_fit(c, s->targets, e, &p[k]);
+        const bool found = find_target(c, s, e, &p[k]) && is_fit(c, s->targets, e, &p[k]);
         ok = ok && found;
         if (!found)
             continue;

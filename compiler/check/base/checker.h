@@ -306,6 +306,13 @@ void names_unknown(checker *c, const char *name, src_span at, bool function);
 void hint_spelling(checker *c, const char *name, src_span at, bool function);
 /* What another language's name of a type, function or constant is called here; false: not known. */
 bool hint_foreign(checker *c, const char *name, src_span at);
+/* Reports a member of a library of another language, np.sin, and its name here. False: e is not such a member. */
+bool hint_library(checker *c, const ast_expr *e);
+/* The target is an unknown name; after its error, how to declare it. */
+bool is_undeclared(checker *c, const ast_expr *target);
+void hint_undeclared(checker *c, const ast_stmt *s);
+/* A whole field has no member of that name; false: no note. */
+bool hint_size(checker *c, const char *field, const char *member, src_span at);
 /* e is a member that its object, of that type, does not have: a function without parentheses, x[i].grad. False: no
  * note. */
 bool hint_member(checker *c, const ast_expr *e, const ty *of);
