@@ -46,14 +46,14 @@ const char *token_name(int code);
 %token KERNEL "'kernel'" LAZY_GRAD "'lazy_grad'" LAZY_DUAL "'lazy_dual'"
 %token LET "'let'" VAR "'var'" IF "'if'" ELSE "'else'" FOR "'for'" IN "'in'" WHILE "'while'" STATIC "'static'" SERIAL "'serial'"
 %token BREAK "'break'" CONTINUE "'continue'" RETURN "'return'" TRUE "'true'" FALSE "'false'" VEC "'vec'" MAT "'mat'"
-%token <const char *> OUT "'out'" INOUT "'inout'" LIMIT "'limit'" INDEPENDENT "'independent'"
+%token <const char *> OUT "'out'" INOUT "'inout'" LIMIT "'limit'" INDEPENDENT "'independent'" AS "'as'"
 %token ARROW "'->'" POW "'**'" SHL "'<<'" SHR "'>>'" LE "'<='" GE "'>='" EQ "'=='" NE "'!='" LAND "'&&'" LOR "'||'"
 %token ADD_ASSIGN "'+='" SUB_ASSIGN "'-='" MUL_ASSIGN "'*='" DIV_ASSIGN "'/='"
 /* Operators of C that the language does not have: scanned to be refused with a hint. */
 %token INC "'++'" DEC "'--'" OTHER_ASSIGN "compound assignment"
 
 %nterm <ast_item *> item sig
-%nterm <const char *> name
+%nterm <const char *> name imported
 %nterm <ast_type *> opt_type type base sized_base result
 %nterm <type_list> types
 %nterm <ast_expr *> opt_value opt_limit expr lor land bor bxor band equality relation shift sum product unary power postfix primary arg
@@ -76,7 +76,8 @@ module:
   ;
 
 item:
-    IMPORT STRING semi                          { $$ = item_import(p, @$, @2, $2); }
+    IMPORT STRING semi                          { $$ = item_import(p, @$, @2, $2, (src_span){{0, 0, 0}, {0, 0, 0}}, NULL); }
+  | IMPORT STRING AS name semi                  { $$ = item_import(p, @$, @2, $2, @4, $4); }
   | CONST name opt_type '=' expr semi           { $$ = item_const(p, @$, @2, $2, $3, $5); }
   | PARAM name ':' type opt_value semi          { $$ = item_param(p, @$, @2, $2, $4, $5); }
   | STRUCT name '{' members '}' opt_semi        { $$ = item_struct(p, @$, @2, $2, $4); }
@@ -87,7 +88,7 @@ item:
   | EXPORT FUNC sig block                       { $$ = item_function($3, @$, AST_ITEM_FUNC, true, false, $4); }
   | EXTERN FUNC sig semi                        { $$ = item_function($3, @$, AST_ITEM_FUNC, false, true, (stmt_list){0}); }
   | KERNEL sig block                            { $$ = item_function($2, @$, AST_ITEM_KERNEL, false, false, $3); }
-  | KERNEL name '=' name '(' opt_exprs ')' attrs semi { $$ = item_made(p, @$, @2, $2, @4, $4, $6, $8); }
+  | KERNEL name '=' imported '(' opt_exprs ')' attrs semi { $$ = item_made(p, @$, @2, $2, @4, $4, $6, $8); }
   | LAZY_GRAD semi                              { $$ = item_lazy(p, @$, AST_ITEM_LAZY_GRAD); }
   | LAZY_DUAL semi                              { $$ = item_lazy(p, @$, AST_ITEM_LAZY_DUAL); }
   | error                                       { $$ = NULL; if (p->cur.first && feed_begins_item(p->cur.code)) { yyerrok; p->stmt_start = p->cur; } }
@@ -95,7 +96,13 @@ item:
   ;
 
 /* Words that mean something in one place only stay usable as names. */
-name: IDENT | OUT | INOUT | LIMIT | INDEPENDENT;
+name: IDENT | OUT | INOUT | LIMIT | INDEPENDENT | AS;
+
+/* A name of this file, or of one that it imports under a name. */
+imported:
+    name
+  | name '.' name                               { $$ = dotted_name(p, $1, $3); }
+  ;
 
 /* A made-up ';' at the end of a line is trusted: what comes next may have errors of its own. */
 semi:
@@ -126,6 +133,7 @@ type:
 
 base:
     IDENT                                       { $$ = type_name(p, @$, $1); }
+  | IDENT '.' name                              { $$ = type_name(p, @$, dotted_name(p, $1, $3)); }
   | sized_base
   ;
 

@@ -10,7 +10,7 @@
 /* A name that means nothing else is one of the extents. */
 static bool names_extent(checker *c, const ast_expr *e)
 {
-    const sym *s = e->kind == AST_EXPR_NAME ? names_lookup(c, e->name) : NULL;
+    const sym *s = e->kind == AST_EXPR_NAME ? names_lookup(c, e->name, e->span) : NULL;
     return e->kind == AST_EXPR_NAME && (!s || (s->kind != SYM_CONST && s->kind != SYM_PARAM));
 }
 
@@ -356,7 +356,8 @@ static void bind_extent(checker *c, const fn *f, const ast_param *p, int k, int 
         return;
     }
     tx_expr *first = named_extent(c, f->sym, e->name, given, f->sym->nparams, &from);
-    if (from != k || names_lookup(c, e->name)) {
+    const sym *local = names_entry(c, e->name)->local;
+    if (from != k || (local && local->owner == c->fn)) {
         assert_extent(c, is, first, arena_printf(c->mem, "extent %d of '%s' is not '%s'", d, p->name, e->name),
                       p->span);
         return;
@@ -383,7 +384,7 @@ static tx_expr *zero_of(checker *c, const ty *t, src_span at)
 /* What an `out` parameter holds at first. The loop is a parallel one of a kernel. */
 static void clear_array(checker *c, const ast_param *p)
 {
-    sym *s = names_lookup(c, p->name);
+    sym *s = names_lookup(c, p->name, p->span);
     const bool field = s->kind == SYM_FIELD;
     place q = {.kind = field ? PLACE_FIELD : PLACE_LOCAL,
                .sym = s,

@@ -417,7 +417,7 @@ bool check_fill(checker *c, const ast_expr *call)
 bool check_atomic_statement(checker *c, const ast_expr *e)
 {
     const atomic_builtin *a = e->kind == AST_EXPR_CALL && e->a->kind == AST_EXPR_NAME ? atomic_find(e->a->name) : NULL;
-    if (!a || names_lookup(c, e->a->name))
+    if (!a || names_lookup(c, e->a->name, e->a->span))
         return false;
     place p;
     val v;

@@ -100,7 +100,8 @@ static val call_static(checker *c, static_call call, const ast_expr *e)
             e->span);
     }
     if (call == CALL_TAKES_VEC)
-        return val_const_i(c, SC_BOOL, takes_vector(c, names_lookup(c, e->args->name)->stands_for), e->span);
+        return val_const_i(c, SC_BOOL, takes_vector(c, names_lookup(c, e->args->name, e->args->span)->stands_for),
+                           e->span);
     val v = check_value(c, e->args);
     if (val_bad(v))
         return v;
@@ -415,6 +416,7 @@ static val call_symbol(checker *c, sym *s, const ast_expr *e)
     case SYM_FIELD:
     case SYM_LOCAL:
     case SYM_STATIC:
+    case SYM_IMPORT:
         break;
     }
     ERR(c, e->a->span, DIAG_NOT_A_FUNCTION, s->name, sym_describe(s));
@@ -482,7 +484,7 @@ static val call_builtin(checker *c, const char *name, const ast_expr *self, cons
         if (val_bad(v))
             return v;
         ERR(c, at, DIAG_NO_METHOD, name);
-        const sym *s = names_lookup(c, name);
+        const sym *s = names_lookup(c, name, at);
         if (s && s->kind == SYM_FUNC)
             NOTE(c, at, "built-in functions only are methods: write %s(...)", name);
         return val_error(c, e->span);

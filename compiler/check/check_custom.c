@@ -74,7 +74,7 @@ static sym *target_of(checker *c, const sym *s, const ast_attr *a)
         return NULL;
     }
     const char *name = a->args->name;
-    sym *t = names_entry(c, name)->global;
+    sym *t = names_item(c, name, a->args->span);
     if (!t && (names_entry(c, name)->prelude || op_find_user(name) != OP_COUNT)) {
         ERR(c, a->args->span, DIAG_CUSTOM_TARGET, a->name, kind_word(s));
         NOTE(c, a->args->span,
@@ -238,7 +238,7 @@ static void check_one(checker *c, sym *s, const ast_attr *a)
         return;
     tx_func **slot = grad ? &t->instances->tx->custom_grad : &t->instances->tx->custom_jvp;
     if (*slot) {
-        const sym *first = names_entry(c, (*slot)->name)->global; /* none: grad(...) of an extern func */
+        const sym *first = names_entry(c, (*slot)->name)->item; /* none: grad(...) of an extern func */
         ERR(c, a->span, DIAG_CUSTOM_TWICE, t->name, grad ? "gradients" : "JVPs", first ? first->name : "grad(...)",
             s->name);
         return;
@@ -478,7 +478,7 @@ static int count_bodies(checker *c, instance *i, const sym *s)
         instance *part = e->adjoint && custom_of_adjoint(e) ? custom_of_adjoint(e) : e->to;
         if (!part->tx->is_kernel || part->tx == i->tx->custom_grad || part->tx == i->tx->custom_jvp)
             continue;
-        const int more = count_bodies(c, part, names_entry(c, intern(c->names, part->tx->name))->global);
+        const int more = count_bodies(c, part, names_entry(c, intern(c->names, part->tx->name))->item);
         most = more > most ? more : most;
         n = n + more > MAX_BODIES ? MAX_BODIES + 1 : n + more;
     }

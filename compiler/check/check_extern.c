@@ -18,11 +18,11 @@ typedef struct derivative {
 static void begin(checker *c, derivative *d, const char *suffix)
 {
     instance *of = d->s->instances;
-    const char *name = intern(c->names, arena_printf(c->mem, "%s_%s", d->s->name, suffix));
+    const char *name = intern(c->names, arena_printf(c->mem, "%s_%s", d->s->id, suffix));
     d->inst = ARENA_NEW(c->mem, instance);
     d->inst->args = of->args;
     d->inst->tx = ARENA_NEW(c->mem, tx_func);
-    d->inst->tx->name = check_names_unique(c, name, names_entry(c, name)->global != NULL);
+    d->inst->tx->name = check_names_unique(c, name, names_entry(c, name)->item != NULL);
     d->inst->tx->loc = d->attr->span.begin;
     d->f = (fn){.sym = d->s, .inst = d->inst, .tx = d->inst->tx, .site = d->attr->span};
     fn_begin(c, &d->f, &d->scope);

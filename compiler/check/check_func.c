@@ -383,7 +383,7 @@ static instance *instance_new(checker *c, sym *s, const ty *const *args, const v
     i->next = *first;
     *first = i;
     i->tx = ARENA_NEW(c->mem, tx_func);
-    i->tx->name = s->generic || (at_call && s->kind == SYM_FUNC) ? check_names_unique(c, s->name, true) : s->name;
+    i->tx->name = s->generic || (at_call && s->kind == SYM_FUNC) ? check_names_unique(c, s->id, true) : s->id;
     i->tx->doc = s->item->doc;
     i->tx->is_kernel = s->kind == SYM_KERNEL;
     i->tx->at_call = (at_call || s->generic) && i->tx->is_kernel;

@@ -28,9 +28,10 @@ void names_check_item(checker *c, const ast_item *it)
             "it makes names with 'tk_' in front, which belong to the runtime");
     if (it->is_extern && is_c_type(it->name))
         ERR(c, it->name_span, DIAG_UNFIT_NAME, it->name, "a type of C");
-    /* kernels may be called `step`: nothing calls them by that name but the host */
-    if (it->kind == AST_ITEM_FUNC && is_builtin(c, it->name))
+    if (it->is_extern && is_builtin(c, it->name)) /* generated C may call the function of the C library */
         ERR(c, it->name_span, DIAG_BUILTIN_NAME, it->name);
+    else
+        names_warn_hidden(c, it->name, it->name_span, NULL);
 }
 
 void names_check_member(checker *c, const ast_param *p)
@@ -110,10 +111,11 @@ static bool ends_in(const char *name, const char *end)
 
 /* What the generated C makes of an item's name for itself, beside the interface: functions and tables of kernels,
  * arguments of export funcs. */
-static bool is_made_of(const char *name, const ast_item *it)
+static bool is_made_of(checker *c, const char *name, const ast_item *it)
 {
-    const size_t n = strlen(it->name);
-    if (it->kind == AST_ITEM_KERNEL && !strncmp(name, it->name, n) && name[n] == '_')
+    const char *id = names_in_c(c, it);
+    const size_t n = strlen(id);
+    if (it->kind == AST_ITEM_KERNEL && !strncmp(name, id, n) && name[n] == '_')
         return strstr(name + n, "_task") || ends_in(name, "_run") || ends_in(name, "_access");
     for (const ast_param *p = it->is_export ? it->params : NULL; p; p = p->next)
         if (generated_param_collides(name, p))
@@ -131,7 +133,7 @@ static void make_extern_name(made_table *t, const ast_item *it, const ast_module
     if (!strcmp(it->name, c->ir->name))
         ERR(c, it->name_span, DIAG_GENERATED_NAME, it->name, c->ir->name);
     for (const ast_item *o = m->items; o; o = o->next)
-        if (o->name && is_made_of(it->name, o)) {
+        if (o->name && is_made_of(c, it->name, o)) {
             ERR(c, it->name_span, DIAG_GENERATED_NAME, it->name, it->name);
             NOTE(c, o->name_span, "'%s' makes that name as well", o->name);
         }
@@ -155,25 +157,26 @@ void names_check_generated(checker *c, const ast_module *m)
     for (size_t k = 0; k < sizeof fixed / sizeof *fixed; k++)
         make_name(&t, fixed[k], NULL, (src_span){{0, 0, 0}, {0, 0, 0}});
     for (const ast_item *it = m->items; it; it = it->next) {
-        if (is_template_item(it))
+        if (is_template_item(it) || !it->name)
             continue;
+        const char *id = names_in_c(c, it);
         if (it->kind == AST_ITEM_KERNEL || it->is_export) {
             for (int k = 0; k < 4 + 2 * it->is_export; k++)
-                make_name(&t, arena_printf(c->mem, "%s%s", it->name, of_kernel[k]), it->name, it->name_span);
-            if (it->kind == AST_ITEM_KERNEL && is_made_of(c->ir->name, it)) {
+                make_name(&t, arena_printf(c->mem, "%s%s", id, of_kernel[k]), id, it->name_span);
+            if (it->kind == AST_ITEM_KERNEL && is_made_of(c, c->ir->name, it)) {
                 ERR(c, it->name_span, DIAG_GENERATED_NAME, it->name, c->ir->name);
                 NOTE(c, it->name_span, "it is the name of the module; --prefix=NAME gives it another");
             }
-        } else if (it->is_extern && it->name) {
+        } else if (it->is_extern) {
             make_extern_name(&t, it, m);
-        } else if (it->kind == AST_ITEM_STRUCT && it->name) {
-            make_name(&t, it->name, it->name, it->name_span);
+        } else if (it->kind == AST_ITEM_STRUCT) {
+            make_name(&t, id, id, it->name_span);
         } else if (it->kind == AST_ITEM_FIELD) {
-            make_field_names(&t, it->name, it->name, it->name_span);
+            make_field_names(&t, id, id, it->name_span);
             for (const ast_attr *a = it->attrs; a; a = a->next)
                 if (ir_field_layout_get(ir_field_layout_named(a->name))->properties & IR_LAYOUT_BYTES)
-                    make_name(&t, arena_printf(c->mem, "bind_%s_strided", it->name), it->name, it->name_span);
-            if (!strcmp(it->name, "tk") || !strcmp(it->name, "params"))
+                    make_name(&t, arena_printf(c->mem, "bind_%s_strided", id), id, it->name_span);
+            if (!strcmp(id, "tk") || !strcmp(id, "params"))
                 ERR(c, it->name_span, DIAG_GENERATED_NAME, it->name, it->name);
         }
     }

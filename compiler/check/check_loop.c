@@ -7,6 +7,7 @@ typedef struct bounds {
     int n;
     tx_expr *lo[MAX_DIM], *hi[MAX_DIM];
     scalar index[MAX_DIM];
+    int64_t step[MAX_DIM]; /* fits an i32, not 0 */
     bool grouped;
 } bounds;
 
@@ -28,11 +29,12 @@ static scalar index_type(checker *c, val *a, val *b)
 }
 
 /* lo: 0 if `from` is NULL. */
-static bool add_bounds(checker *c, bounds *b, val *from, val to, src_span lo, src_span hi)
+static bool add_bounds(checker *c, bounds *b, val *from, val to, int64_t step, src_span lo, src_span hi)
 {
     if (b->n == MAX_DIM)
         return ERR(c, hi, DIAG_DIMENSIONS, MAX_DIM);
     b->index[b->n] = index_type(c, &to, from);
+    b->step[b->n] = step;
     b->hi[b->n] = to_i64(c, to, hi, "the bound of a loop");
     b->lo[b->n] = from ? to_i64(c, *from, lo, "the bound of a loop") : val_const_i(c, SC_I64, 0, hi).e;
     if (!b->hi[b->n] || !b->lo[b->n])
@@ -42,7 +44,7 @@ static bool add_bounds(checker *c, bounds *b, val *from, val to, src_span lo, sr
 }
 
 /* ndrange(v): a vector's components are the bounds of so many dimensions. */
-static bool add_vector(checker *c, bounds *b, val *from, val to, src_span lo, src_span hi)
+static bool add_vector(checker *c, bounds *b, val *from, val to, int64_t step, src_span lo, src_span hi)
 {
     const int n = to.e->type->rows;
     binding *list = NULL;
@@ -57,7 +59,7 @@ static bool add_vector(checker *c, bounds *b, val *from, val to, src_span lo, sr
     emit_bindings(c, list, hi);
     for (int k = 0; k < n; k++) {
         val first = from ? val_typed(component_of(c, from->e, k)) : (val){0};
-        if (!add_bounds(c, b, from ? &first : NULL, val_typed(component_of(c, to.e, k)), lo, hi))
+        if (!add_bounds(c, b, from ? &first : NULL, val_typed(component_of(c, to.e, k)), step, lo, hi))
             return false;
     }
     return true;
@@ -75,20 +77,44 @@ static bool is_written(const ast_expr *e, int64_t *out)
 }
 
 /* Bounds that are computed may well be empty; those that are written in the wrong order are a mistake. */
-static bool makes_trips(checker *c, const ast_expr *lo, const ast_expr *hi, bool vectors)
+static bool makes_trips(checker *c, const ast_expr *lo, const ast_expr *hi, int64_t step, bool pairs)
 {
     int64_t from = 0, to;
-    if (!is_written(hi, &to) || (lo && !is_written(lo, &from)) || to >= from)
+    if (!is_written(hi, &to) || (lo && !is_written(lo, &from)) || (step > 0 ? to >= from : to <= from))
         return true;
-    ERR(c, hi->span, DIAG_NO_TRIP, (long long)from, (long long)to);
-    if (vectors && !lo)
+    ERR(c, hi->span, DIAG_NO_TRIP, (long long)from, step > 0 ? "below" : "above", (long long)to);
+    if (pairs && !lo)
         NOTE(c, hi->span, "a dimension from a to b is a pair: ndrange((-1, 2), (-1, 2))");
+    if (!pairs && lo && step == 1)
+        NOTE(c, hi->span, "downwards, the step is negative: range(%lld, %lld, -1)", (long long)from, (long long)to);
     return false;
 }
 
-static bool add_range(checker *c, bounds *b, const ast_expr *lo, const ast_expr *hi, bool vectors)
+/* The direction of a loop and the number of its trips follow from a constant. */
+static bool check_step(checker *c, const ast_expr *e, int64_t *step)
 {
-    if (!makes_trips(c, lo, hi, vectors))
+    val v = check_expr(c, e);
+    const tx_expr *wide = to_i64(c, v, e->span, "the step of a loop");
+    if (!wide)
+        return false;
+    if (wide->kind != TX_CONST) {
+        ERR(c, e->span, DIAG_NOT_CONSTANT, "the step of a loop");
+        NOTE(c, e->span, "count the trips, for k in range((b - a + s - 1) / s), and begin with let i = a + k * s;");
+        return false;
+    }
+    *step = wide->cval.i;
+    if (*step == 0)
+        return ERR(c, e->span, DIAG_STEP_ZERO);
+    if (!const_fits(SC_I32, *step) || (v.e->type->elem == SC_U64 && *step < 0))
+        return ERR(c, e->span, DIAG_LITERAL_RANGE, "the step of a loop", "i32");
+    return true;
+}
+
+/* lo, hi, step as they are written; of lo and step there may be none. */
+static bool add_range(checker *c, bounds *b, const ast_expr *lo, const ast_expr *hi, const ast_expr *by, bool pairs)
+{
+    int64_t step = 1;
+    if ((by && !check_step(c, by, &step)) || !makes_trips(c, lo, hi, step, pairs))
         return false;
     val from, to = check_expr(c, hi);
     if (lo)
@@ -96,22 +122,24 @@ static bool add_range(checker *c, bounds *b, const ast_expr *lo, const ast_expr 
     if (val_bad(to) || (lo && val_bad(from)))
         return false;
     const src_span lo_at = lo ? lo->span : hi->span;
-    if (vectors && to.e->type->kind == TY_VEC)
-        return add_vector(c, b, lo ? &from : NULL, to, lo_at, hi->span);
-    return add_bounds(c, b, lo ? &from : NULL, to, lo_at, hi->span);
+    if (pairs && to.e->type->kind == TY_VEC)
+        return add_vector(c, b, lo ? &from : NULL, to, step, lo_at, hi->span);
+    return add_bounds(c, b, lo ? &from : NULL, to, step, lo_at, hi->span);
+}
+
+/* One bound, two, or two and a step. */
+static bool add_listed(checker *c, bounds *b, const ast_expr *list, bool pairs)
+{
+    const ast_expr *second = list->next;
+    return second ? add_range(c, b, list, second, second->next, pairs) : add_range(c, b, NULL, list, NULL, pairs);
 }
 
 static bool over_range(checker *c, bounds *b, const ast_expr *iter)
 {
-    int n = ast_count(iter->args);
-    if (n < 1 || n > 2) {
-        ERR(c, iter->span, DIAG_ARGUMENT_COUNT, "range", "1 or 2 arguments", n);
-        if (n == 3)
-            NOTE(c, iter->span,
-                 "there is no step: count the iterations, for k in range(n), and begin with let i = first + k * step;");
-        return false;
-    }
-    return n == 1 ? add_range(c, b, NULL, iter->args, false) : add_range(c, b, iter->args, iter->args->next, false);
+    const int n = ast_count(iter->args);
+    if (n < 1 || n > 3)
+        return ERR(c, iter->span, DIAG_ARGUMENT_COUNT, "range", "1 to 3 arguments", n);
+    return add_listed(c, b, iter->args, false);
 }
 
 static bool over_ndrange(checker *c, bounds *b, const ast_expr *iter)
@@ -119,10 +147,10 @@ static bool over_ndrange(checker *c, bounds *b, const ast_expr *iter)
     if (!iter->args)
         return ERR(c, iter->span, DIAG_ARGUMENT_COUNT, "ndrange", "1 or more arguments", 0);
     for (const ast_expr *e = iter->args; e; e = e->next) {
-        bool pair = e->kind == AST_EXPR_LIST && e->is_bounds;
-        if (pair && ast_count(e->args) != 2)
+        const bool pair = e->kind == AST_EXPR_LIST && e->is_bounds;
+        if (pair && ast_count(e->args) > 3)
             return ERR(c, e->span, DIAG_RANGE_PAIR);
-        if (!(pair ? add_range(c, b, e->args, e->args->next, true) : add_range(c, b, NULL, e, true)))
+        if (!(pair ? add_listed(c, b, e->args, true) : add_range(c, b, NULL, e, NULL, true)))
             return false;
     }
     return true;
@@ -140,7 +168,10 @@ static bool over_field(checker *c, bounds *b, const ast_expr *e)
     const bool array = s && s->kind == SYM_LOCAL && s->local->type->kind == TY_ARRAY;
     if (!array && (!s || s->kind != SYM_FIELD)) {
         ERR(c, e->span, DIAG_NOT_ITERABLE);
-        NOTE(c, e->span, "loops run over range(n), range(a, b), ndrange(n, m), a field or an array, or grouped(field)");
+        NOTE(c, e->span,
+             e->kind == AST_EXPR_LIST ? "'static for' runs over a list of constants"
+                                      : "loops run over range(n), range(a, b), ndrange(n, m), a field or an array, or "
+                                        "grouped(field)");
         return false;
     }
     b->n = array ? s->local->type->ndim : sym_ndim(s);
@@ -150,6 +181,7 @@ static bool over_field(checker *c, bounds *b, const ast_expr *e)
         b->lo[k] = val_const_i(c, SC_I64, 0, e->span).e;
         b->hi[k] = extent_of(c, s, k, e->span);
         b->index[k] = SC_I32;
+        b->step[k] = 1;
     }
     return true;
 }
@@ -194,10 +226,12 @@ static void declare_indices(checker *c, const ast_stmt *s, const bounds *b, tx_s
     t->indices = ARENA_ARRAY(c->mem, tx_local *, b->n);
     t->lo = ARENA_ARRAY(c->mem, tx_expr *, b->n);
     t->hi = ARENA_ARRAY(c->mem, tx_expr *, b->n);
+    t->steps = ARENA_ARRAY(c->mem, int64_t, b->n);
     const ast_name *name = s->names;
     for (int k = 0; k < b->n; k++) {
         t->lo[k] = b->lo[k];
         t->hi[k] = b->hi[k];
+        t->steps[k] = b->step[k];
         if (!b->grouped) {
             t->indices[k] = declare_index(c, name, ty_scalar(c->types, b->index[k]))->local;
             name = name->next;
@@ -271,9 +305,10 @@ static val static_vector(checker *c, const int64_t at[], int n, src_span span)
     return val_typed(e);
 }
 
-static bool unroll(checker *c, const ast_stmt *s, const int64_t at[], int n, bool grouped, bool *falls)
+/* values: one for each variable. */
+static bool unroll(checker *c, const ast_stmt *s, const val values[], bool *falls)
 {
-    int errors = diag_error_count(c->d), k = 0;
+    const int errors = diag_error_count(c->d);
     if (c->unrolled == MAX_UNROLL)
         ERR(c, s->iter->span, DIAG_UNROLL, MAX_UNROLL);
     if (++c->unrolled > MAX_UNROLL)
@@ -282,14 +317,8 @@ static bool unroll(checker *c, const ast_stmt *s, const int64_t at[], int n, boo
     scope sc;
     loop l = {.outer = c->fn->loop, .kind = LOOP_STATIC};
     scope_push(c, &sc);
-    if (grouped) {
-        scope_declare(c, SYM_STATIC, s->names->name, s->names->span)->value = static_vector(c, at, n, s->names->span);
-    }
-    for (const ast_name *name = grouped ? NULL : s->names; name && k < n; name = name->next, k++) {
-        sym *v = scope_declare(c, SYM_STATIC, name->name, name->span);
-        v->value = val_const_i(c, SC_I64, at[k], name->span);
-        v->value.soft = SOFT_INT;
-    }
+    for (const ast_name *name = s->names; name; name = name->next)
+        scope_declare(c, SYM_STATIC, name->name, name->span)->value = *values++;
     c->fn->tail = &b->body;
     c->fn->loop = &l;
     *falls = check_stmts(c, s->body) && *falls;
@@ -299,10 +328,22 @@ static bool unroll(checker *c, const ast_stmt *s, const int64_t at[], int n, boo
     return diag_error_count(c->d) == errors; /* the same error for every value is enough once */
 }
 
+static bool unroll_at(checker *c, const ast_stmt *s, const int64_t at[], int n, bool grouped, bool *falls)
+{
+    val values[MAX_DIM];
+    if (grouped)
+        values[0] = static_vector(c, at, n, s->names->span);
+    for (int k = 0; !grouped && k < n; k++) {
+        values[k] = val_const_i(c, SC_I64, at[k], s->names->span);
+        values[k].soft = SOFT_INT;
+    }
+    return unroll(c, s, values, falls);
+}
+
 /* A param in the bounds, which the host chooses. */
 static void hint_static_param(checker *c, const ast_expr *e)
 {
-    const sym *s = e->kind == AST_EXPR_NAME ? names_lookup(c, e->name) : NULL;
+    const sym *s = e->kind == AST_EXPR_NAME ? names_lookup(c, e->name, e->span) : NULL;
     if (s && s->kind == SYM_PARAM)
         NOTE(c, e->span, "'%s' is a param, chosen at run time: make it a const (tkc -D %s=... sets it), or write 'for'",
              s->name, s->name);
@@ -314,9 +355,43 @@ static void hint_static_param(checker *c, const ast_expr *e)
         hint_static_param(c, a);
 }
 
+/* static for s in [-1, 1]: the constants have one component type, as those of a vector. */
+static bool static_over_list(checker *c, const ast_stmt *s)
+{
+    const int n = ast_count(s->iter->args), errors = diag_error_count(c->d);
+    val *values = ARENA_ARRAY(c->mem, val, n), *v = values;
+    names_match(c, s, &(bounds){.n = 1});
+    for (const ast_expr *e = s->iter->args; e; e = e->next, v++) {
+        *v = check_expr(c, e);
+        if (val_bad(*v) || (const_is(v->e) && v->e->kind != TX_GROUP))
+            continue;
+        ERR(c, e->span, DIAG_NOT_CONSTANT, "a value of 'static for'");
+        hint_static_param(c, e);
+    }
+    bool falls = true;
+    if (diag_error_count(c->d) > errors || !unify(c, values, n, "static for", s->iter->span)) {
+        check_body_of_bad_loop(c, s);
+        return true;
+    }
+    for (int k = 0; k < n; k++) {
+        if (values[k].e->type->kind != TY_SCALAR)
+            values[k] = settle(c, values[k]);
+        if (!unroll(c, s, &values[k], &falls))
+            break;
+    }
+    return falls;
+}
+
+static bool is_within(int64_t at, int64_t hi, int64_t step)
+{
+    return step > 0 ? at < hi : at > hi;
+}
+
 static bool check_static_for(checker *c, const ast_stmt *s)
 {
     bounds b = {0};
+    if (s->iter->kind == AST_EXPR_LIST)
+        return static_over_list(c, s);
     if (!check_iter(c, &b, s->iter) || !names_match(c, s, &b)) {
         check_body_of_bad_loop(c, s);
         return true;
@@ -332,12 +407,12 @@ static bool check_static_for(checker *c, const ast_stmt *s)
         }
         at[k] = lo[k] = b.lo[k]->cval.i;
         hi[k] = b.hi[k]->cval.i;
-        if (lo[k] >= hi[k])
+        if (!is_within(lo[k], hi[k], b.step[k]))
             return true;
     }
-    while (unroll(c, s, at, b.n, b.grouped, &falls)) {
+    while (unroll_at(c, s, at, b.n, b.grouped, &falls)) {
         int k = b.n - 1;
-        while (k >= 0 && ++at[k] == hi[k]) {
+        while (k >= 0 && (__builtin_add_overflow(at[k], b.step[k], &at[k]) || !is_within(at[k], hi[k], b.step[k]))) {
             at[k] = lo[k];
             k--;
         }

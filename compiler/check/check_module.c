@@ -18,33 +18,19 @@ static void check_struct_members(checker *c, const ast_item *it)
 static sym *add_item(checker *c, const ast_item *it, sym_kind kind, bool prelude)
 {
     sym *s = ARENA_NEW(c->mem, sym);
-    *s = (sym){.kind = kind, .name = it->name, .span = it->name_span, .item = it, .prelude = prelude};
+    *s = (sym){.kind = kind, .name = it->name, .id = it->name, .span = it->name_span, .item = it, .prelude = prelude};
     for (const ast_param *p = it->params; p; p = p->next)
         s->nparams++;
-    name_entry *e = names_entry(c, it->name);
     if (prelude)
         return s;
-    if (e->global) {
-        ERR(c, it->name_span, DIAG_REDEFINED, it->name);
-        NOTE(c, e->global->span, "it is declared here already");
-        s->refused = true;
-    } else {
-        e->global = s;
-    }
+    s->id = names_in_c(c, it);
+    s->refused = !spaces_add(c, s);
     *c->items_tail = s;
     c->items_tail = &s->next;
     return s;
 }
 
 /* ---- kernels made of others ---- */
-
-static const ast_item *kernel_called(const ast_module *m, const char *name)
-{
-    for (const ast_item *it = m->items; it; it = it->next)
-        if (it->kind == AST_ITEM_KERNEL && it->name == name)
-            return it;
-    return NULL;
-}
 
 static bool refuse_made(checker *c, const ast_item *it, const ast_item *of)
 {
@@ -78,13 +64,13 @@ static bool refuse_made(checker *c, const ast_item *it, const ast_item *of)
 }
 
 /* kernel a = b(x, y); : the body of b, whose first parameters are what the arguments are; the others are a's. */
-static const ast_item *make_kernel(checker *c, const ast_module *m, const ast_item *it)
+static const ast_item *make_kernel(checker *c, const ast_item *it, const sym *s)
 {
-    const ast_item *of = kernel_called(m, it->made_of);
+    const ast_item *of = s && s->kind == SYM_KERNEL ? s->item : NULL;
     ast_item *made = ARENA_NEW(c->mem, ast_item);
     *made = *it;
     if (!of) {
-        if (is_builtin(c, it->made_of) || names_entry(c, it->made_of)->global)
+        if (is_builtin(c, it->made_of) || s)
             ERR(c, it->made_span, DIAG_MADE_OF, it->name, it->made_of, "which is no kernel");
         else
             names_unknown(c, it->made_of, it->made_span, true);
@@ -110,6 +96,7 @@ static void collect_items(checker *c, const ast_module *m)
         [AST_ITEM_CONST] = SYM_CONST, [AST_ITEM_PARAM] = SYM_PARAM, [AST_ITEM_STRUCT] = SYM_STRUCT,
         [AST_ITEM_FIELD] = SYM_FIELD, [AST_ITEM_FUNC] = SYM_FUNC,   [AST_ITEM_KERNEL] = SYM_KERNEL};
     bool made = false;
+    spaces_begin(c, m);
     for (const ast_item *it = m->items; it; it = it->next) {
         if (it->kind == AST_ITEM_IMPORT || it->kind == AST_ITEM_LAZY_GRAD || it->kind == AST_ITEM_LAZY_DUAL ||
             !it->name)
@@ -120,13 +107,12 @@ static void collect_items(checker *c, const ast_module *m)
         if (it->kind == AST_ITEM_STRUCT)
             check_struct_members(c, it);
     }
+    spaces_link(c, m);
     for (sym *s = made ? c->items : NULL; s; s = s->next) {
         if (s->kind != SYM_KERNEL || !s->item->made_of)
             continue;
         const int errors = diag_error_count(c->d);
-        if (names_entry(c, s->item->made_of)->global)
-            log_use(c, names_entry(c, s->item->made_of)->global, s->item->made_span);
-        s->item = make_kernel(c, m, s->item);
+        s->item = make_kernel(c, s->item, names_use(c, s->item->made_of, s->item->made_span));
         s->refused = s->refused || diag_error_count(c->d) > errors;
         s->nparams = 0;
         for (const ast_param *q = s->item->params; q; q = q->next)
@@ -167,9 +153,15 @@ static void load_prelude(checker *c)
 
 /* ---- constants ---- */
 
+/* Where names of the command line are taken to stand: in the root file. */
+static src_span root_at(const checker *c)
+{
+    return span_at((src_loc){0, 0, (uint16_t)c->root});
+}
+
 static bool is_own_const(checker *c, const sym *s)
 {
-    return s->kind == SYM_CONST && names_entry(c, s->name)->global == s;
+    return s->kind == SYM_CONST && names_item(c, s->name, root_at(c)) == s;
 }
 
 /* What -D may name: the nearest constant, and all if they are few. */
@@ -201,7 +193,7 @@ static void check_defines(checker *c)
 {
     for (int k = 0; k < c->opt->ndefines; k++) {
         const char *d = c->opt->defines[k], *equals = strchr(d, '=');
-        const sym *s = equals ? names_entry(c, intern_n(c->names, d, (size_t)(equals - d)))->global : NULL;
+        const sym *s = equals ? names_item(c, intern_n(c->names, d, (size_t)(equals - d)), root_at(c)) : NULL;
         if (s && s->kind == SYM_CONST)
             continue;
         diag(c->d, (src_span){0}, DIAG_DEFINE_NAME, d);
@@ -230,7 +222,7 @@ static void check_param(checker *c, sym *s)
         return;
     }
     ir_mparam *p = ARENA_NEW(c->mem, ir_mparam);
-    p->name = s->name;
+    p->name = s->id;
     p->doc = it->doc;
     p->type = t->elem;
     p->loc = s->span.begin;
@@ -413,8 +405,8 @@ static void check_members(checker *c, sym *s, const ty *t)
 {
     s->members = ARENA_ARRAY(c->mem, ir_field *, t->nleaves);
     for (int k = 0; k < t->nleaves; k++) {
-        ir_field *f = new_field(c, s, arena_printf(c->mem, "%s.%s", s->name, t->paths[k]), t->leaves[k]);
-        f->whole = s->name;
+        ir_field *f = new_field(c, s, arena_printf(c->mem, "%s.%s", s->id, t->paths[k]), t->leaves[k]);
+        f->whole = s->id;
         f->path = t->paths[k];
         f->structure = t->structure;
         s->members[k] = f;
@@ -435,7 +427,7 @@ static void check_field(checker *c, sym *s)
     if (elem->kind == TY_STRUCT)
         check_members(c, s, elem);
     else
-        s->field = new_field(c, s, s->name, elem);
+        s->field = new_field(c, s, s->id, elem);
     check_extents(c, s, s->field, t);
     check_field_attrs(c, s);
     ir_field *const *fields;
@@ -486,10 +478,10 @@ static void check_declarations(checker *c, const ast_module *m)
     names_check_generated(c, m);
 }
 
-static bool is_used_template(const checker *c, const sym *s)
+static bool is_used_template(checker *c, const sym *s)
 {
     for (const sym *o = c->items; o; o = o->next)
-        if (o->kind == SYM_KERNEL && o->item->made_of == s->name)
+        if (o->kind == SYM_KERNEL && o->item->made_of && names_item(c, o->item->made_of, o->item->made_span) == s)
             return true;
     return s->instances != NULL;
 }
@@ -564,6 +556,7 @@ tx_module *check_module(arena *mem, intern_pool *names, diag_sink *d, const ast_
     check_custom(&c);
     check_exports(&c);
     log_end(&c);
+    spaces_end(&c);
     if (diag_error_count(d) > errors)
         return NULL;
     list_functions(&c);

@@ -412,7 +412,7 @@ static bool check_builtin_statement(checker *c, const ast_expr *e)
 {
     const char *name = e->kind == AST_EXPR_CALL && e->a->kind == AST_EXPR_NAME ? e->a->name : "";
     const statement_builtin *s = statement_find(name, c->fn->sym->prelude);
-    if (!s || names_lookup(c, name))
+    if (!s || names_lookup(c, name, e->a->span))
         return check_fill(c, e) || check_atomic_statement(c, e);
     switch (s->call) {
     case CALL_PRINT:

@@ -229,7 +229,8 @@ static int check_server(const options *o, bool explain)
         return usage("--lsp gets its files from the editor: '%s'", o->input);
     if (o->output || o->header || o->prefix || o->depfile || o->cc || o->dump_after || o->write_deps || o->embed ||
         o->in_place || explain || o->diagnostics != DIAG_FORMAT_TEXT)
-        return usage("--lsp goes with -I, -D, --real, --debug, --no-runtime, --lanes, --checkpoints and -Werror alone");
+        return usage("--lsp goes with -I, -D, --real, --debug, --no-runtime, --lanes, --checkpoints, -Werror and "
+                     "-Wshadow alone");
 #ifndef TKC_HAVE_LSP
     return usage("--lsp: this tkc was built without jansson (Debian: libjansson-dev)");
 #else
@@ -270,7 +271,7 @@ static int check_together(const options *o, bool explain)
 
 /* What popt itself sets. */
 typedef struct flags {
-    int explain, in_place, write_deps, debug, lines, werror, no_runtime, through_text;
+    int explain, in_place, write_deps, debug, lines, werror, shadow, no_runtime, through_text;
 } flags;
 
 /* The long option that an unknown one may be meant for: a similar name, or one that goes on. */
@@ -402,6 +403,8 @@ int options_parse(options *o, int argc, const char **argv)
          "auto|all|none"},
         {"diagnostics", 0, POPT_ARG_STRING, NULL, OPT_DIAGNOSTICS, "Form of errors and warnings (text)", "text|json"},
         {"Werror", 0, POPT_ARG_NONE | POPT_ARGFLAG_ONEDASH, &f.werror, 0, "Warnings are errors", NULL},
+        {"Wshadow", 0, POPT_ARG_NONE | POPT_ARGFLAG_ONEDASH, &f.shadow, 0,
+         "Warn where a declaration hides another one, or a built-in function", NULL},
         {NULL, 'W', POPT_ARG_STRING | POPT_ARGFLAG_DOC_HIDDEN, NULL, OPT_WARNING, NULL, NULL},
         {"version", 0, POPT_ARG_NONE, NULL, OPT_VERSION, "Print the version", NULL},
         {"help", 'h', POPT_ARG_NONE, NULL, OPT_HELP, "Print this help", NULL},
@@ -423,6 +426,7 @@ int options_parse(options *o, int argc, const char **argv)
     o->line_directives = f.lines;
     o->through_text = f.through_text;
     o->werror = f.werror;
+    o->shadow = f.shadow;
     if (status < 0 && o->kind == OUTPUT_SERVER && (f.lines || f.through_text))
         status = usage("--lsp writes no C and prints no IR");
     return status;

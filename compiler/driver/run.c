@@ -157,6 +157,7 @@ static bool check(run *r)
     const check_options opt = {.real = r->opt.real,
                                .defines = r->opt.defines.at,
                                .ndefines = (int)r->opt.defines.len,
+                               .shadow = r->opt.shadow,
                                .no_runtime = r->opt.no_runtime};
     r->typed = check_module(r->mem, r->names, r->diag, r->ast, r->ir, &opt);
     return r->typed && diag_error_count(r->diag) == 0;
@@ -387,6 +388,7 @@ static int serve(const options *o)
                              .debug = o->debug,
                              .no_runtime = o->no_runtime,
                              .werror = o->werror,
+                             .shadow = o->shadow,
                              .verify = VERIFY,
                              .version = TKC_VERSION,
                              .page_of = explain_page};

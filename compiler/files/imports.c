@@ -47,8 +47,9 @@ static const char *find(imports *im, const ast_item *it, const char *importer)
 
 static bool join(imports *im, ast_module *m, import_file *of);
 
-/* The items of the file that `it` names, with those that it imports; NULL if there are none. */
-static ast_item *items_of(imports *im, const ast_item *it, const char *importer)
+/* The items of the file that `it` names, with those that it imports; NULL if there are none, or they are there already.
+ */
+static ast_item *items_of(imports *im, ast_item *it, const char *importer)
 {
     const char *path = find(im, it, importer);
     if (!path)
@@ -63,8 +64,10 @@ static ast_item *items_of(imports *im, const ast_item *it, const char *importer)
         diag(im->diag, it->name_span, DIAG_IMPORT_CYCLE, it->text);
         diag_note(im->diag, it->name_span, "%s%s", circle, f->path);
     }
-    if (f)
+    if (f) {
+        it->file = f->number;
         return NULL;
+    }
     if (im->depth >= DEEPEST) {
         diag(im->diag, it->name_span, DIAG_IMPORT_DEEP, DEEPEST);
         return NULL;
@@ -80,8 +83,8 @@ static ast_item *items_of(imports *im, const ast_item *it, const char *importer)
     f = add_file(im, path);
     if (!(im->unsaved && im->unsaved(im->ctx, f->real, &f->text)) && !file_read(&f->text, path, MAX_SOURCE, im->diag))
         return NULL;
-    const uint16_t number = diag_add_file(im->diag, path, sb_str(&f->text), f->text.len);
-    ast_module *m = ast_parse(im->mem, im->names, im->diag, number, sb_str(&f->text), f->text.len);
+    it->file = f->number = diag_add_file(im->diag, path, sb_str(&f->text), f->text.len);
+    ast_module *m = ast_parse(im->mem, im->names, im->diag, f->number, sb_str(&f->text), f->text.len);
     join(im, m, f);
     return m->items;
 }
@@ -91,16 +94,15 @@ static bool join(imports *im, ast_module *m, import_file *of)
     const int errors = diag_error_count(im->diag);
     of->open = true;
     im->depth++;
-    for (ast_item **link = &m->items; *link;) {
-        if ((*link)->kind != AST_ITEM_IMPORT) {
-            link = &(*link)->next;
+    for (ast_item *it = m->items, *next; it; it = next) {
+        next = it->next;
+        if (it->kind != AST_ITEM_IMPORT)
             continue;
-        }
-        const ast_item *it = *link;
+        ast_item **link = &it->next;
         *link = items_of(im, it, of->path);
         while (*link)
             link = &(*link)->next;
-        *link = it->next;
+        *link = next;
     }
     im->depth--;
     of->open = false;
@@ -109,7 +111,9 @@ static bool join(imports *im, ast_module *m, import_file *of)
 
 bool imports_join(imports *im, ast_module *root, const char *path)
 {
-    return join(im, root, add_file(im, path));
+    import_file *f = add_file(im, path);
+    f->number = root->file;
+    return join(im, root, f);
 }
 
 void imports_free(imports *im)

@@ -11,7 +11,8 @@ typedef struct import_file {
     const char *path; /* as it was opened */
     const char *real; /* without links, interned: each file counts once */
     strbuf text;
-    bool open; /* its own imports are being read */
+    uint16_t number; /* of src_loc */
+    bool open;       /* its own imports are being read */
 } import_file;
 
 typedef struct imports {
@@ -29,7 +30,7 @@ typedef struct imports {
     int depth;                /* files that are open */
 } imports;
 
-/* Puts the items of all imported files in the place of the import items of `root`, which was read from `path`. False
+/* Puts the items of each imported file behind the first import item of it in `root`, which was read from `path`. False
  * after errors. */
 bool imports_join(imports *im, ast_module *root, const char *path);
 void imports_free(imports *im);

@@ -233,8 +233,14 @@ void lower_assign(lower *l, const tx_stmt *s);
 void lower_return(lower *l, const tx_stmt *s, unsigned need);
 void lower_for(lower *l, const tx_stmt *s);
 void lower_while(lower *l, const tx_stmt *s);
-/* Binds the user's index to the i64 index of the loop. */
-void bind_index(lower *l, tx_local *index, ir_value *wide);
+/* The dimensions of a loop: a counter runs from lo to below hi, and the index begins with `first`. */
+typedef struct counted {
+    const tx_stmt *s;
+    ir_value **lo, **hi, **first;
+} counted;
+counted lower_bounds(lower *l, const tx_stmt *s);
+/* Binds the user's index of dimension d to what follows from the counter. */
+void bind_index(lower *l, const counted *n, int d, ir_value *count);
 void lower_task(lower *l, const tx_stmt *s);
 void lower_reduce(lower *l, const tx_stmt *s);
 

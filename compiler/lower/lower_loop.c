@@ -10,7 +10,7 @@ typedef struct nest {
     loop_ctx ctx;
     slots carried;
     unsigned exits; /* break and return: they end the loop, so it has a condition */
-    ir_value **lo, **hi;
+    counted bounds;
     bool counts; /* a `while` of a function that draws random numbers: the number of the trip is carried, last */
 } nest;
 
@@ -82,8 +82,61 @@ static void lower_condition(lower *l, const nest *n, ir_region *r)
     ir_yield(&l->b, 1, &go);
 }
 
-void bind_index(lower *l, tx_local *index, ir_value *wide)
+/* ---- steps ---- */
+
+/* The trips of range(lo, hi, step); not above 0 if there are none. The distance of bounds that are i32 fits an i64. */
+static ir_value *trip_count(lower *l, ir_value *lo, ir_value *hi, int64_t step, scalar index)
 {
+    ir_builder *b = &l->b;
+    ir_value *from = step > 0 ? lo : hi, *to = step > 0 ? hi : lo;
+    const int64_t size = step > 0 ? step : -step;
+    if (index == SC_I32) {
+        ir_value *distance = ir_op2(b, OP_SUB, to, from);
+        return size == 1 ? distance
+                         : ir_op2(b, OP_DIV, ir_op2(b, OP_ADD, distance, const_i64(l, size - 1)), const_i64(l, size));
+    }
+    ir_value *one = ir_const_i(b, SC_U64, 1), *wide = ir_const_i(b, SC_U64, size);
+    ir_value *distance = ir_op2(b, OP_SUB, ir_cast(b, SC_U64, to), ir_cast(b, SC_U64, from));
+    ir_value *n = ir_op2(b, OP_ADD, ir_op2(b, OP_DIV, ir_op2(b, OP_SUB, distance, one), wide), one);
+    n = ir_op2(b, OP_MIN, n, ir_const_i(b, SC_U64, INT64_MAX));
+    return ir_op3(b, OP_SELECT, ir_op2(b, OP_LT, from, to), ir_cast(b, SC_I64, n), const_i64(l, 0));
+}
+
+static int64_t step_of(const tx_stmt *s, int d)
+{
+    return s->steps ? s->steps[d] : 1;
+}
+
+counted lower_bounds(lower *l, const tx_stmt *s)
+{
+    counted n = {.s = s, .lo = lower_scalars(l, s->lo, s->ndim)};
+    n.hi = lower_scalars(l, s->hi, s->ndim);
+    n.first = ARENA_ARRAY(l->mem, ir_value *, s->ndim);
+    for (int d = 0; d < s->ndim; d++) {
+        n.first[d] = n.lo[d];
+        if (step_of(s, d) == 1)
+            continue;
+        n.hi[d] = trip_count(l, n.lo[d], n.hi[d], step_of(s, d), s->indices[d]->type->elem);
+        n.lo[d] = const_i64(l, 0);
+    }
+    return n;
+}
+
+/* With a step, the counter has no name: messages name the index. */
+static ir_value *index_at(lower *l, const counted *n, int d, ir_value *count)
+{
+    const int64_t step = step_of(n->s, d);
+    if (step == 1)
+        return count;
+    if (step == -1)
+        return ir_op2(&l->b, OP_SUB, n->first[d], count);
+    return ir_op2(&l->b, OP_ADD, n->first[d], ir_op2(&l->b, OP_MUL, count, const_i64(l, step)));
+}
+
+void bind_index(lower *l, const counted *n, int d, ir_value *count)
+{
+    tx_local *index = n->s->indices[d];
+    ir_value *wide = index_at(l, n, d, count);
     lvar *v = var_create(l, index->name, index->type);
     wide->name = index->name;
     v->constant = true;
@@ -116,13 +169,14 @@ static void finish(lower *l, const nest *n, ir_op *loop, const ir_builder *outer
 static void lower_level(lower *l, nest *n, int d)
 {
     clear_flags(l, n);
-    ir_op *loop = ir_loop(&l->b, n->lo[d], n->hi[d], n->exits != 0, n->carried.n, slot_values(l, &n->carried));
+    ir_op *loop = ir_loop(&l->b, n->bounds.lo[d], n->bounds.hi[d], n->exits != 0, n->carried.n,
+                          slot_values(l, &n->carried));
     ir_builder outer = l->b;
     if (n->exits)
         lower_condition(l, n, loop->regions[1]);
     enter(l, n, loop->regions[0], 1);
     clear_flags(l, n);
-    bind_index(l, n->s->indices[d], loop->regions[0]->params[0]);
+    bind_index(l, &n->bounds, d, loop->regions[0]->params[0]);
     counter c;
     counter_push(l, &c, loop->regions[0]->params[0]);
     if (d + 1 < n->s->ndim)
@@ -135,8 +189,7 @@ static void lower_level(lower *l, nest *n, int d)
 
 void lower_for(lower *l, const tx_stmt *s)
 {
-    nest n = {.lo = lower_scalars(l, s->lo, s->ndim)};
-    n.hi = lower_scalars(l, s->hi, s->ndim);
+    nest n = {.bounds = lower_bounds(l, s)};
     nest_open(l, &n, s);
     lower_level(l, &n, 0);
     nest_close(l, &n);

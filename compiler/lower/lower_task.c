@@ -210,9 +210,9 @@ static void take_results(lower *l, const task *t, ir_op *op)
 void lower_task(lower *l, const tx_stmt *s)
 {
     task t = {.s = s};
-    ir_value **lo = lower_scalars(l, s->lo, s->ndim), **hi = lower_scalars(l, s->hi, s->ndim);
+    const counted bounds = lower_bounds(l, s);
     find_reduced(l, &t);
-    ir_op *op = task_op(l, &t, lo, hi);
+    ir_op *op = task_op(l, &t, bounds.lo, bounds.hi);
     ir_builder outer = l->b;
     loop_ctx ctx = {.skip = var_flag(l, "skip"), .outer = l->frame->loop};
     l->frame->loop = &ctx;
@@ -220,7 +220,7 @@ void lower_task(lower *l, const tx_stmt *s)
     l->b.before = NULL;
     counter *counters = ARENA_ARRAY(l->mem, counter, s->ndim);
     for (int d = 0; d < s->ndim; d++) {
-        bind_index(l, s->indices[d], op->regions[0]->params[d]);
+        bind_index(l, &bounds, d, op->regions[0]->params[d]);
         counter_push(l, &counters[d], op->regions[0]->params[d]);
     }
     for (int i = 0; i < t.nred; i++)

@@ -35,6 +35,7 @@ enum {
     KIND_FUNCTION = 3,
     KIND_FIELD = 5,
     KIND_VARIABLE = 6,
+    KIND_MODULE = 9,
     KIND_PROPERTY = 10,
     KIND_KEYWORD = 14,
     KIND_CONSTANT = 21,
@@ -251,12 +252,24 @@ static int kind_of(const ast_item *it)
     }
 }
 
-static void add_items(json_t *list, const unit *u, bool types)
+/* The items that a file shows to those that import it: its own, and those of what it imports without a name. */
+static void add_items(json_t *list, const unit *u, uint16_t file, bool types)
 {
     const strbuf *of = NULL;
     text_index ix = {0};
-    for (const ast_item *it = u && u->ast ? u->ast->items : NULL; it; it = it->next) {
-        const strbuf *text = it->name ? unit_text(u, it->span.begin.file) : NULL;
+    bool *shown = xmalloc(UINT16_MAX + 1);
+    memset(shown, 0, UINT16_MAX + 1);
+    shown[file] = true;
+    for (bool more = true; more;) {
+        more = false;
+        for (const ast_item *it = u->ast->items; it; it = it->next) {
+            const bool found = it->kind == AST_ITEM_IMPORT && !it->as && shown[it->span.begin.file] && !shown[it->file];
+            shown[it->file] = shown[it->file] || found;
+            more = more || found;
+        }
+    }
+    for (const ast_item *it = u->ast->items; it; it = it->next) {
+        const strbuf *text = it->name && shown[it->span.begin.file] ? unit_text(u, it->span.begin.file) : NULL;
         if (!text || (types && it->kind != AST_ITEM_STRUCT))
             continue;
         if (text != of) {
@@ -269,6 +282,7 @@ static void add_items(json_t *list, const unit *u, bool types)
         add(list, it->name, kind_of(it), sb_str(&head), it->doc);
         sb_free(&head);
     }
+    free(shown);
     text_index_free(&ix);
 }
 
@@ -329,11 +343,34 @@ static const unit *best_of(const doc *d)
     return d->now->reached >= UNIT_CHECKED || !d->known ? d->now : d->known;
 }
 
+static void add_imports(json_t *list, const unit *u, bool types)
+{
+    for (const ast_item *it = u && u->ast ? u->ast->items : NULL; it; it = it->next)
+        if (it->as && it->span.begin.file == u->ast->file)
+            add(list, it->as, KIND_MODULE, it->text, NULL);
+    if (u && u->ast)
+        add_items(list, u, u->ast->file, types);
+}
+
 static void add_all_items(json_t *list, const doc *d, bool types)
 {
-    add_items(list, best_of(d), types);
+    add_imports(list, best_of(d), types);
     if (best_of(d) != d->now) /* what was declared since */
-        add_items(list, d->now, types);
+        add_imports(list, d->now, types);
+}
+
+/* In front of the dot stands what the text calls an import. */
+static void add_imported(json_t *list, const doc *d, size_t dot)
+{
+    const unit *u = best_of(d);
+    size_t begin;
+    const size_t n = text_word(sb_str(&d->text), d->text.len, dot, &begin);
+    const char *lib = sb_str(&d->text) + begin;
+    if (begin > 0 && lib[-1] == '.')
+        return;
+    for (const ast_item *it = u && u->ast ? u->ast->items : NULL; it; it = it->next)
+        if (it->as && it->span.begin.file == u->ast->file && strlen(it->as) == n && !memcmp(it->as, lib, n))
+            add_items(list, u, it->file, false);
 }
 
 static void add_values(json_t *list, const doc *d, size_t offset)
@@ -380,6 +417,7 @@ json_t *feature_completion(store *s, doc *d, size_t offset)
     if (c.quiet || number) {
         /* nothing */
     } else if (c.before == '.' && c.before_at + 1 == c.begin) {
+        add_imported(list, d, c.before_at);
         add_members(list, s, d, offset, c.before_at);
     } else if (c.depth <= 0) {
         add_in_head(list, d, &c);

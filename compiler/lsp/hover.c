@@ -82,7 +82,7 @@ static void add_kernel(strbuf *b, const unit *u, const check_use *use)
         return;
     for (size_t i = 0; i < u->ir->funcs.len; i++) {
         const ir_func *f = u->ir->funcs.at[i];
-        if (f->kind != IR_KERNEL || strcmp(f->name, use->name) != 0)
+        if (f->kind != IR_KERNEL || strcmp(f->name, use->id) != 0)
             continue;
         if (f->ad.grad)
             add_line(b, "It has an adjoint.");
@@ -94,10 +94,10 @@ static void add_kernel(strbuf *b, const unit *u, const check_use *use)
             add_line(b, "It has no JVP: ");
             sb_printf(b, "%s.", f->ad.no_jvp_why);
         }
-        const size_t n = strlen(use->name);
+        const size_t n = strlen(use->id);
         for (size_t k = 0; k < u->facts.len; k++) {
             const unit_fact *fact = &u->facts.at[k];
-            if (!fact->needed && !strncmp(fact->kernel, use->name, n) &&
+            if (!fact->needed && !strncmp(fact->kernel, use->id, n) &&
                 (!fact->kernel[n] || !strcmp(fact->kernel + n, "_grad")))
                 sb_printf(b, "\n- `%s`, line %u: `%s`", fact->kernel, (unsigned)fact->at.line, fact->text);
         }
@@ -203,7 +203,7 @@ static void add_use(strbuf *b, store *s, doc *d, const unit *u, const check_use 
         }
         if (use->item->kind == AST_ITEM_FIELD) {
             add_planes(b, use);
-            add_needed(b, u, use->name);
+            add_needed(b, u, use->id);
         }
         add_kernel(b, u, use);
     }

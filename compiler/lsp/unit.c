@@ -105,6 +105,7 @@ static tx_module *check(unit *u, const lsp_options *o, const char *name)
                                .real = o->real,
                                .defines = o->defines,
                                .ndefines = (int)o->ndefines,
+                               .shadow = o->shadow,
                                .no_runtime = o->no_runtime};
     u->asked = true;
     return check_module(u->mem, u->names, u->diag, u->ast, u->ir, &opt);

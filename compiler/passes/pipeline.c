@@ -293,9 +293,9 @@ static bool simd(ir_module *m)
     return pass_simd(m);
 }
 
-static bool lost_gradient(ir_module *m)
+static bool vectors(ir_module *m)
 {
-    const bool ok = pass_lost_gradient(m);
+    const bool ok = pass_vectors(m);
     strip_second_order(m);
     return ok;
 }
@@ -323,11 +323,12 @@ static const pass_row table[] = {
     {"func-grad", "gradients of functions become functions", ON_MODULE, .check = pass_func_grad,
      .gone = IR_GONE_GRADIENT},
     {"scratch", "scratch fields are zero when a launch begins", ON_MODULE, .check = pass_scratch},
-    {"lost-gradient", "which kernels have derivatives; lost gradients are errors", ON_MODULE, .check = lost_gradient},
+    {"lost-gradient", "which kernels have derivatives; lost gradients are errors", ON_MODULE,
+     .check = pass_lost_gradient},
     {"inline", "small functions, and functions called once", ON_MODULE, .check = run_inline},
     {"simplify", "folding, common subexpressions, dead code; in adjoints, stores into arrays that nobody reads", ON_ALL,
      .run = simplify},
-    {"vectors", "derivatives of singular vectors and eigenvectors: a warning", ON_MODULE, .check = pass_vectors},
+    {"vectors", "derivatives of singular vectors and eigenvectors: a warning", ON_MODULE, .check = vectors},
     {"unroll", "loops of few trips in parallel loops are written out", ON_PRIMALS, .not_for = IN_DEBUG | PURE,
      .change = pass_unroll, .then = pass_simplify},
     {"decisions", "floats that steer, and what they are computed from, are exact; in adjoints what decides there",

@@ -76,6 +76,11 @@ static ast_type *new_type(parse *p, ast_type_kind kind, src_span at)
     return t;
 }
 
+const char *dotted_name(parse *p, const char *lib, const char *name)
+{
+    return intern(p->names, arena_printf(p->mem, "%s.%s", lib, name));
+}
+
 ast_type *type_name(parse *p, src_span at, const char *name)
 {
     ast_type *t = new_type(p, AST_TYPE_NAME, at);
@@ -254,6 +259,8 @@ ast_expr *expr_member(parse *p, src_span at, src_span name_at, ast_expr *a, cons
     e->a = a;
     e->name = name;
     raise(p, e, a);
+    if (a && a->kind == AST_EXPR_NAME)
+        vec_push(&p->members, e);
     return e;
 }
 
@@ -295,8 +302,7 @@ ast_stmt *stmt_let(parse *p, src_span at, ast_stmt_kind kind, name_list names, a
     return s;
 }
 
-ast_stmt *stmt_let_several(parse *p, src_span at, ast_stmt_kind kind, name_list names, ast_type *type,
-                           expr_list values)
+ast_stmt *stmt_let_several(parse *p, src_span at, ast_stmt_kind kind, name_list names, ast_type *type, expr_list values)
 {
     ast_stmt *s = stmt_let(p, at, kind, names, type, NULL);
     s->values = values.first;
@@ -413,10 +419,12 @@ static ast_item *new_item(parse *p, ast_item_kind kind, src_span at, src_span na
     return i;
 }
 
-ast_item *item_import(parse *p, src_span at, src_span path_at, const char *path)
+ast_item *item_import(parse *p, src_span at, src_span path_at, const char *path, src_span as_at, const char *as)
 {
     ast_item *i = new_item(p, AST_ITEM_IMPORT, at, path_at, NULL);
     i->text = path;
+    i->as = as;
+    i->as_span = as_at;
     return i;
 }
 

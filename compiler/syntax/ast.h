@@ -72,7 +72,7 @@ typedef enum ast_expr_kind {
     AST_EXPR_FLOAT,    /* fval */
     AST_EXPR_BOOL,     /* ival 0 or 1 */
     AST_EXPR_STRING,   /* text: only as an argument of assert and print */
-    AST_EXPR_NAME,     /* name */
+    AST_EXPR_NAME,     /* name; "lib.f" of what is imported as lib */
     AST_EXPR_UNARY,    /* unop, a */
     AST_EXPR_BINARY,   /* binop, a, b */
     AST_EXPR_COND,     /* a ? b : c */
@@ -81,7 +81,7 @@ typedef enum ast_expr_kind {
                           type, args */
     AST_EXPR_INDEX,    /* a[args] */
     AST_EXPR_MEMBER,   /* a.name */
-    AST_EXPR_LIST      /* [args]; nested lists make matrices; is_bounds: (lo, hi), only as an argument of ndrange */
+    AST_EXPR_LIST      /* [args]; nested lists make matrices; is_bounds: (lo, hi, step), of ndrange only */
 } ast_expr_kind;
 
 struct ast_expr {
@@ -157,7 +157,8 @@ struct ast_param {
 };
 
 typedef enum ast_item_kind {
-    AST_ITEM_IMPORT, /* text: path */
+    AST_ITEM_IMPORT, /* text: path; as, or NULL; once the files are joined: file, and its items behind it, if it is the
+                        first import of the file */
     AST_ITEM_CONST,  /* name, type (or NULL), value */
     AST_ITEM_PARAM,  /* name, type, value (or NULL) */
     AST_ITEM_STRUCT, /* name, params: members */
@@ -183,6 +184,9 @@ struct ast_item {
     ast_stmt *body;
     bool is_export, is_extern;
     ast_item *next;
+    const char *as;
+    src_span as_span;
+    uint16_t file; /* that is imported */
 };
 
 typedef struct ast_module {

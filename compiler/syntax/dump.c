@@ -281,6 +281,8 @@ static void dump_item(FILE *out, const ast_item *i)
         fputc(' ', out);
         dump_string(out, i->text);
     }
+    if (i->as)
+        fprintf(out, " as %s", i->as);
     if (i->type) {
         fputs(": ", out);
         dump_type(out, i->type);

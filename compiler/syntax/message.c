@@ -14,7 +14,8 @@ static bool is_literal(int code)
 
 static bool is_name(int code)
 {
-    return code == TOK_IDENT || code == TOK_OUT || code == TOK_INOUT || code == TOK_LIMIT || code == TOK_INDEPENDENT;
+    return code == TOK_IDENT || code == TOK_OUT || code == TOK_INOUT || code == TOK_LIMIT || code == TOK_INDEPENDENT ||
+           code == TOK_AS;
 }
 
 const char *describe_token(parse *p, const token *t)

@@ -76,6 +76,22 @@ static void attach_docs(parse *p)
     sb_free(&doc);
 }
 
+/* ---- names of imported files ---- */
+
+/* lib.f is one name where lib is what the file calls an import. */
+static void join_names(parse *p)
+{
+    for (const ast_item *it = p->items.first; it; it = it->next)
+        for (size_t k = 0; it->as && k < p->members.len; k++) {
+            ast_expr *e = p->members.at[k];
+            if (e->kind != AST_EXPR_MEMBER || e->a->name != it->as)
+                continue;
+            e->kind = AST_EXPR_NAME;
+            e->name = dotted_name(p, it->as, e->name);
+            e->a = NULL;
+        }
+}
+
 /* ---- entries ---- */
 
 ast_module *ast_parse(arena *mem, intern_pool *names, diag_sink *d, uint16_t file, const char *text, size_t len)
@@ -90,8 +106,10 @@ ast_module *ast_parse(arena *mem, intern_pool *names, diag_sink *d, uint16_t fil
     tk_parse(p);
     feed_end(p);
     attach_docs(p);
+    join_names(p);
     m->items = p->items.first;
     vec_free(&p->docs);
+    vec_free(&p->members);
     return m;
 }
 

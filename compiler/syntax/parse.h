@@ -93,6 +93,7 @@ typedef struct parse {
     bool skips_parens;     /* the error is the '(' of a loop of C: its head is skipped */
 
     item_list items;
+    VEC(ast_expr *) members; /* of names: lib.f is one name, if lib is an import */
 } parse;
 
 /* ---- feed.c: tokens with matched brackets ---- */
@@ -154,6 +155,8 @@ attr_list attr_append(attr_list l, ast_attr *a);
 param_list param_append(param_list l, ast_param *q);
 item_list item_append(item_list l, ast_item *i);
 
+/* "lib.f" */
+const char *dotted_name(parse *p, const char *lib, const char *name);
 ast_type *type_name(parse *p, src_span at, const char *name);
 ast_type *type_vec(parse *p, src_span at, ast_expr *n, ast_type *elem);
 ast_type *type_mat(parse *p, src_span at, ast_expr *n, ast_expr *m, ast_type *elem);
@@ -173,7 +176,7 @@ ast_expr *expr_typecall(parse *p, src_span at, src_span paren, ast_type *type, e
 ast_expr *expr_index(parse *p, src_span at, src_span bracket, ast_expr *a, expr_list args);
 ast_expr *expr_member(parse *p, src_span at, src_span name_at, ast_expr *a, const char *name);
 ast_expr *expr_literal_list(parse *p, src_span at, expr_list items);
-/* (lo, hi): what a call of ndrange may have as arguments, and no other. */
+/* (lo, hi) or (lo, hi, step): what a call of ndrange may have as arguments, and no other. */
 ast_expr *expr_bounds(parse *p, src_span at, expr_list items);
 /* The same expression, its span including the parentheses. */
 ast_expr *expr_paren(ast_expr *e, src_span at);
@@ -198,7 +201,8 @@ ast_stmt *stmt_mark(ast_stmt *s, src_span at, ast_mark mark);
 ast_attr *attr_new(parse *p, src_span at, const char *name, bool parens, expr_list args);
 ast_param *param_new(parse *p, src_span at, const char *name, ast_dir dir, ast_type *type, attr_list attrs);
 
-ast_item *item_import(parse *p, src_span at, src_span path_at, const char *path);
+/* as: NULL if the items get no name in front. */
+ast_item *item_import(parse *p, src_span at, src_span path_at, const char *path, src_span as_at, const char *as);
 ast_item *item_const(parse *p, src_span at, src_span name_at, const char *name, ast_type *type, ast_expr *value);
 ast_item *item_param(parse *p, src_span at, src_span name_at, const char *name, ast_type *type, ast_expr *value);
 ast_item *item_struct(parse *p, src_span at, src_span name_at, const char *name, param_list members);

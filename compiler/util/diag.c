@@ -276,7 +276,7 @@ bool diag(diag_sink *d, src_span at, diag_code code, ...)
     va_start(ap, code);
     sb_vprintf(&message, table[code].text, ap);
     va_end(ap);
-    d->dropped = s == DIAG_ERROR && is_repeated(d, at, sb_str(&message));
+    d->dropped = is_repeated(d, at, sb_str(&message));
     if (d->dropped) {
         sb_free(&message);
         return false;

@@ -26,6 +26,16 @@ def on_config(config):
     return config
 
 
+INSIDE = re.compile(r"^(architecture|adding-an-op|style|testing|contributing|tests/)")
+
+
+def on_page_markdown(markdown, page, **_):
+    """Pages for developers of tkc come last in searches."""
+    if INSIDE.match(page.file.src_path):
+        page.meta["search"] = {"boost": 0.2}
+    return markdown
+
+
 def on_page_content(html, **_):
     """Short code is not broken: `--window` would be, behind its first dash."""
     return re.sub(r"<code>([^\s<]{1,28})</code>", r'<code class="short">\1</code>', html)

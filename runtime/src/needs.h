@@ -4,7 +4,7 @@
 
 #include "box.h"
 #include "rt.h"
-#include "state.h"
+#include "states.h"
 
 enum { SUM_MAX = 16, RECENT = 8 };
 

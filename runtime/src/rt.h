@@ -107,7 +107,7 @@ typedef struct rt_said {
     struct rt_state *found;    /* floats as backward found them; NULL: they are not NaN */
 } rt_said;
 
-/* Pieces that are named for a state; state.c. */
+/* Pieces that are named for a state; states.c. */
 typedef struct rt_wants {
     struct rt_piece *piece;
     int n, cap;

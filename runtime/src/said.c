@@ -4,7 +4,7 @@
  * say so. Launches inside of it are taken out: the copy follows them. On a validated tape all floats that backward does
  * not need are NaN while it runs, and come out in gradients if it reads them.
  */
-#include "state.h"
+#include "states.h"
 
 static void drop(tk_session *s, rt_said *w)
 {

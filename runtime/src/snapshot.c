@@ -1,6 +1,6 @@
 /* The data of all fields, and which random numbers come next, kept and put back: what lets a program run again on the
  * same state. */
-#include "state.h"
+#include "states.h"
 
 rt_snapshot tk_rt_snapshot_take(tk_session *s)
 {

@@ -1,6 +1,6 @@
 /* Tapes whose gradients are added to those that are there: these are set aside when the tape opens, so that its
  * adjoints do not take them for gradients of its final state, and added when it closes. */
-#include "state.h"
+#include "states.h"
 
 bool tk_rt_plane_is_zero(const tk_field *f, tk_plane plane)
 {

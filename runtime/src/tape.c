@@ -1,5 +1,5 @@
 /* The tape: which launches ran, and their adjoints in reverse. */
-#include "state.h"
+#include "states.h"
 
 static bool grow_entries(tk_session *s)
 {

@@ -61,3 +61,52 @@ printf '\000\001\377' >bytes.tk
 echo 'import "bytes.tk";' >m.tk
 if "$TKC" m.tk 2>err; then exit 1; fi
 grep -q '^bytes.tk:1' err
+
+# under a name: each file counts once, and has no prefix if the module imports it without a name as well
+mkdir as
+echo 'const N = 3; field shared: real[N]; func n() { return N; }' >as/common.tk
+echo 'import "common.tk"; const K = 2; kernel fill() { for i in shared { shared[i] = real(K * n()); } }' >as/lib.tk
+echo 'import "lib.tk" as lib; import "lib.tk" as again; import "common.tk"; const K = 5; kernel fill() { lib.fill(); again.shared.fill(real(K + lib.K + lib.N)); }' >as/app.tk
+"$TKC" as/app.tk -o app.c -MD -D K=6 -D lib.K=7
+grep -q '^app.c: as/app.tk as/lib.tk as/common.tk$' app.d
+"$CC" -std=c11 -I "$INCLUDE" -fsyntax-only app.c
+grep -q 'app_lib_fill(' app.h
+grep -q 'app_bind_shared(' app.h
+if "$TKC" as/app.tk -o none.c -D lib.M=7 2>err; then exit 1; fi
+grep -q 'E0212' err
+
+# also in the other order of the two, and where only files under names import it
+echo 'import "common.tk"; import "lib.tk" as lib; kernel k() { lib.shared.fill(real(n())); shared.fill(1.0); }' >as/other.tk
+"$TKC" as/other.tk -o other.c
+grep -q 'other_bind_shared(' other.h
+echo 'import "lib.tk" as lib; import "common.tk" as common; kernel k() { lib.shared.fill(real(common.n())); common.shared.fill(1.0); }' >as/third.tk
+"$TKC" as/third.tk -o third.c
+grep -q 'third_lib_bind_shared\|third_bind_lib_shared(' third.h
+"$CC" -std=c11 -I "$INCLUDE" -fsyntax-only third.c
+
+# names within names; circles are found as well
+echo 'import "lib.tk" as inner; func twice() { return 2 * inner.n(); } kernel fill() { inner.fill(); }' >as/outer.tk
+echo 'import "as/outer.tk" as outer; field x: real; kernel k() { x = real(outer.twice()); outer.fill(); }' >nested.tk
+"$TKC" nested.tk -o nested.c
+"$CC" -std=c11 -I "$INCLUDE" -fsyntax-only nested.c
+grep -q 'nested_outer_inner_fill(' nested.h
+echo 'import "circle2.tk" as two;' >circle.tk
+echo 'import "circle.tk" as one;' >circle2.tk
+if "$TKC" circle.tk 2>err; then exit 1; fi
+grep -q 'E0709' err
+
+# two files that one module imports have an item of one name each; a third one shows both
+echo 'const A = 1;' >one.tk
+echo 'const A = 2;' >two.tk
+echo 'import "one.tk" as one; import "two.tk" as two; const A = one.A + two.A; field x: real[A];' >both.tk
+"$TKC" both.tk -o both.c
+echo 'import "one.tk"; import "two.tk" as two; import "two.tk";' >both.tk
+if "$TKC" both.tk -o both.c 2>err; then exit 1; fi
+grep -q "'A' is declared twice" err
+echo 'import "one.tk";' >shows.tk
+echo 'import "one.tk" as first; import "shows.tk" as shows; import "two.tk" as two; field x: real[shows.A + first.A];' >both.tk
+"$TKC" both.tk -o both.c
+echo 'import "one.tk" as first; import "shows_both.tk" as shows;' >both.tk
+echo 'import "one.tk"; import "two.tk";' >shows_both.tk
+if "$TKC" both.tk -o both.c 2>err; then exit 1; fi
+grep -q "'A' is declared twice" err

@@ -21,7 +21,7 @@ for word in $keywords; do
 done
 # The other words are names of everything that has one.
 n=0
-for word in needs_grad needs_dual saved strided soa aos derive no_grad grad_for jvp_for grad dual jvp hvp shape data out inout limit independent range ndrange grouped; do
+for word in needs_grad needs_dual saved strided soa aos derive no_grad grad_for jvp_for grad dual jvp hvp shape data out inout limit independent as range ndrange grouped; do
     n=$((n + 1))
     {
         echo "field $word: real[4] needs_grad;"
@@ -42,8 +42,8 @@ for word in needs_grad needs_dual saved strided soa aos derive no_grad grad_for 
     } >word.tk
     accepted word.tk
 done
-# Where a type stands, four of them begin something else.
-for word in out inout limit independent; do
+# Where a type stands, these are no names.
+for word in out inout limit independent as; do
     printf 'struct %s { a: real }\nfield x: %s;\n' $word $word >word.tk
     refused word.tk "expected a type before identifier '$word'"
 done
@@ -231,7 +231,7 @@ def sentences(rules, rng, rounds):
 
 
 def matches(terminal, token):
-    return terminal == token or terminal in ("NAME", "WORD") and token == "word" or terminal == "NAME" and token in ("out", "inout", "limit", "independent")
+    return terminal == token or terminal in ("NAME", "WORD") and token == "word" or terminal == "NAME" and token in ("out", "inout", "limit", "independent", "as")
 
 
 def recognised(rules, tokens):

@@ -196,6 +196,41 @@ def completions(s):
     f.close()
 
 
+def imported(s):
+    f = s.open("""import "units.tk" as units;
+field x: real[4] needs_grad;
+field METRE: real;
+kernel k() {
+    serial for x in range(4) { let h = units.half(units.METRE); METRE += h; }
+    METRE += x[2];
+}
+""")
+    assert f.diagnostics() == []
+    expect(f.hover("units.ME|TRE"), "const METRE = 1.0", "One of them.")
+    expect(f.hover("|METRE += x["), "field METRE: real")
+    where = f.ask("definition", "units.ha|lf")
+    assert where["uri"].endswith("/units.tk") and where["range"]["start"] == {"line": 2, "character": 5}, where
+    assert f.said(f.ask("definition", "un|its.half")["range"]) == "units"
+    assert f.said(f.ask("definition", "+= |x[2]")["range"]) == "x" and f.ask("definition", "+= |x[2]")["range"]["start"]["line"] == 1
+    refs = f.ask("references", "as un|its", context={"includeDeclaration": True})
+    assert len(refs) == 3 and {f.said(r["range"]) for r in refs} == {"units"}, refs
+    labels = f.complete("METRE += |x[2]")
+    assert {"units", "x", "METRE", "k"} <= set(labels) and "half" not in labels, labels
+    f.replace("METRE += x[2]", "METRE += units.")
+    f.diagnostics()
+    labels = f.complete("METRE += units.|")
+    assert {"half", "METRE"} <= set(labels) and not {"x", "k", "sin"} & set(labels), labels
+    f.replace("METRE += units.", "METRE += METER")
+    [d] = f.diagnostics()
+    assert "did you mean 'METRE'?" in d["message"], d
+    f.replace("METRE += METER", "METRE += half(1.0)")
+    [d] = f.diagnostics()
+    [fix] = f.ask("codeAction", range=d["range"], context={"diagnostics": [d]})
+    assert fix["title"] == "Replace 'half' by 'units.half'", fix
+    assert [t["name"] for t in f.ask("documentSymbol")] == ["x", "METRE", "k"]
+    f.close()
+
+
 def formatting(s):
     f = s.open("field a:real;  // ä\nkernel  k( ){\na=a+1.0 ;\n}\n")
     edits = f.ask("formatting", options={})
@@ -269,7 +304,7 @@ def main():
     for encodings in None, ["utf-8", "utf-16"], ["utf-32"]:
         s = Session(tkc, folder, encodings=encodings)
         assert s.wide == (encodings is None or "utf-8" not in encodings)
-        for test in (hovers, places, messages, broken_text, completions, formatting, many, adjoints, untitled) if encodings != ["utf-32"] else ():
+        for test in (hovers, places, messages, broken_text, completions, imported, formatting, many, adjoints, untitled) if encodings != ["utf-32"] else ():
             try:
                 test(s)
             except (AssertionError, Gone):
@@ -281,6 +316,11 @@ def main():
     f = s.open(CHAIN)
     assert f.diagnostics() == []
     expect(f.hover("let |d"), "let d: f64")
+    assert s.c.close() == 0
+    s = Session(tkc, folder, "-Wshadow")
+    f = s.open("field x: real;\nfunc f(x: real) { return x; }\nkernel k() { x = f(1.0); }\n")
+    [d] = f.diagnostics()
+    assert d["code"] == "W0806" and d["severity"] == 2 and f.said(d["range"]) == "x", d
     assert s.c.close() == 0
 
 

@@ -42,6 +42,9 @@ static void bodies(void *user)
         saved_parts_move(m, N);
     }
     saved_parts_energy(m);
+    saved_parts_mixed(m);
+    saved_parts_energy(m);
+    saved_parts_mixed(m);
     saved_parts_turn(m);
 }
 

@@ -60,7 +60,10 @@ class Shop:
             return self.made[key]
 
     def objects(self, folder, cc, sources, options, library):
-        names = ["libtkc.a"] if library else [f"{s.stem}.o" for s in sources]
+        stems = [s.stem for s in sources]
+        if twice := {s for s in stems if stems.count(s) > 1}:
+            raise Failure(f"two C files have one name: {', '.join(sorted(twice))}")
+        names = ["libtkc.a"] if library else [f"{stem}.o" for stem in stems]
         if not folder.exists():
             half = (len(sources) + 1) // 2
             with tempfile.TemporaryDirectory(dir=self.folder) as tmp, concurrent.futures.ThreadPoolExecutor() as pool:

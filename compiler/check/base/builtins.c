@@ -81,12 +81,6 @@ bool is_builtin(checker *c, const char *name)
            static_find(name, false) || is_range(name) || is_statement(name, false);
 }
 
-bool calls_builtin(checker *c, const ast_expr *e, const char *name)
-{
-    return e->kind == AST_EXPR_CALL && e->a->kind == AST_EXPR_NAME && !strcmp(e->a->name, name) &&
-           !names_lookup(c, e->a->name);
-}
-
 sym *decomposition(checker *c, int k)
 {
     return names_entry(c, intern(c->names, decompositions[k]))->prelude;

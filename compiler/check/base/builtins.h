@@ -52,8 +52,6 @@ bool is_random(const char *name);                  /* a function that draws */
 bool is_range(const char *name);                   /* a loop runs over it */
 bool is_statement(const char *name, bool prelude); /* a built-in, or one of the prelude, that has no value */
 bool is_builtin(checker *c, const char *name);     /* a function that programs call, and do not declare */
-/* The built-in that a call means by this name, unless the program uses the name for something else. */
-bool calls_builtin(checker *c, const ast_expr *e, const char *name);
 
 /* Errors: a wrong number of arguments, of which it takes so many; a call where none can be computed. */
 val wrong_count(checker *c, const char *name, const char *takes, int given, src_span at);

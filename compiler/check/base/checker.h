@@ -1,7 +1,8 @@
 /* The base of the checker: its state, and builders of the typed tree.
  *
  *   tree.c         nodes and values                 types.c     types
- *   names.c        the name table, scopes           hints.c     notes with other names and members
+ *   table.c        the name table                   hints.c     notes with other names and members
+ *   spaces.c       items of files                   names.c     what names mean, scopes
  *   build.c        statements, bindings, leaves     effects.c   reads, effects
  *   conversions.c  literals, implicit conversions   builtins.c  tables of built-in functions
  *   constants.c    evaluation at compile time       libc.c      names and types of extern funcs
@@ -12,6 +13,7 @@
 
 #include "check/base/typed.h"
 #include "ir/ops.h"
+#include "util/ptrmap.h"
 
 enum {
     MAX_COMPONENTS = 1024,
@@ -25,6 +27,8 @@ enum {
 typedef struct checker checker;
 typedef struct sym sym;
 typedef struct fn fn;
+typedef struct name_space name_space;
+typedef struct source_file source_file;
 
 /* ---- values ---- */
 
@@ -65,6 +69,7 @@ typedef enum sym_kind {
     SYM_FUNC,
     SYM_KERNEL,
     SYM_STRUCT,
+    SYM_IMPORT, /* lib of `import "file.tk" as lib;` */
     SYM_LOCAL,
     SYM_STATIC,
     SYM_BAD
@@ -105,6 +110,7 @@ struct sym {
     sym_kind kind;
     sym_state state;
     const char *name;
+    const char *id; /* of items: the name in the generated C */
     src_span span;
     const ast_item *item;
     bool refused;       /* already reported: uses stay silent */
@@ -137,7 +143,8 @@ struct sym {
     tx_local *local;  /* of a struct, or an array of structs: of no use but for its type and name */
     tx_local **parts; /* its leaves; NULL: it is none */
     fn *owner;
-    sym *hidden; /* what the name meant before in an outer function */
+    const struct scope *scope; /* in which it is declared */
+    sym *hidden;               /* what the name meant before, in an outer block or function */
     sym *scope_next;
     bool int_literal;        /* its type came from an integer literal */
     lossy lost;              /* of a `let`, or a parameter without type, made of literals */
@@ -151,8 +158,9 @@ struct sym {
 
 typedef struct name_entry {
     const char *name;
-    sym *global, *prelude, *local;
+    sym *prelude, *local;
     sym *inner; /* of the prelude, for itself only */
+    sym *item;  /* that has this name in the generated C */
     bool taken; /* as name of a generated function */
     bool told;  /* at module level: that it is unknown */
 } name_entry;
@@ -219,6 +227,10 @@ struct checker {
     int next_task;
     long unrolled;
     sym *items, **items_tail;
+    source_file *files; /* by src_loc.file */
+    size_t nfiles, root;
+    name_space *spaces;
+    int search;          /* over files: the last one */
     instance *completed; /* the last one, chained through before */
 };
 
@@ -280,23 +292,46 @@ void log_expr(checker *c, src_span at, const ty *type);
 /* Once all is checked that could be. */
 void log_end(checker *c);
 
-/* ---- names.c ---- */
+/* ---- table.c ---- */
 
 name_entry *names_entry(checker *c, const char *name);
-/* What the name means here, NULL if nothing. */
-sym *names_lookup(checker *c, const char *name);
-/* The same, for what the program says at this place. */
-sym *names_use(checker *c, const char *name, src_span at);
-void scope_push(checker *c, scope *s);
-void scope_pop(checker *c);
-/* Declares a local of the current function; reports hiding and duplicates. Never NULL. */
-sym *scope_declare(checker *c, sym_kind kind, const char *name, src_span at);
-tx_local *local_new(checker *c, const char *name, const ty *type, src_loc loc);
-const char *check_names_unique(checker *c, const char *base, bool numbered);
 /* Reports a name that C, or in_header the interface, cannot have. */
 bool names_check_fit(checker *c, const char *name, src_span at, bool in_header);
 /* Whether derivatives have an argument of that name beside a parameter. */
 bool generated_param_collides(const char *name, const ast_param *other);
+
+/* ---- names.c ---- */
+
+/* What the name means at this place, NULL if nothing. */
+sym *names_lookup(checker *c, const char *name, src_span at);
+/* The same; editors are told. */
+sym *names_use(checker *c, const char *name, src_span at);
+void scope_push(checker *c, scope *s);
+void scope_pop(checker *c);
+/* Declares a local of the current function; reports a second one in the same block. Never NULL. */
+sym *scope_declare(checker *c, sym_kind kind, const char *name, src_span at);
+/* The built-in that a call means by this name, unless the program uses the name for something else. */
+bool calls_builtin(checker *c, const ast_expr *e, const char *name);
+tx_local *local_new(checker *c, const char *name, const ty *type, src_loc loc);
+const char *check_names_unique(checker *c, const char *base, bool numbered);
+
+/* ---- spaces.c ---- */
+
+/* Finds the files of the module, before its items are added. */
+void spaces_begin(checker *c, const ast_module *m);
+void spaces_end(checker *c);
+/* False, and reported, if the name is taken, here or in the generated C. */
+bool spaces_add(checker *c, sym *s);
+/* Once all items are there: what imports add to them. */
+void spaces_link(checker *c, const ast_module *m);
+/* The item that the name means at this place; NULL: none. */
+sym *names_item(checker *c, const char *name, src_span at);
+/* The name of an item in the generated C, behind the module's. */
+const char *names_in_c(checker *c, const ast_item *it);
+/* Whether the item is one of the file of this place, or of one that the file imports. */
+bool names_sees(checker *c, src_span at, const sym *s);
+/* -Wshadow: the declaration of `name` hides `hidden`, or a built-in function. */
+void names_warn_hidden(checker *c, const char *name, src_span at, const sym *hidden);
 
 /* ---- hints.c: notes that tell what to write instead ---- */
 
@@ -313,6 +348,8 @@ bool is_undeclared(checker *c, const ast_expr *target);
 void hint_undeclared(checker *c, const ast_stmt *s);
 /* A whole field has no member of that name; false: no note. */
 bool hint_size(checker *c, const char *field, const char *member, src_span at);
+/* s is a local that hides an item: perhaps the item is meant. */
+void hint_hidden(checker *c, const sym *s);
 /* e is a member that its object, of that type, does not have: a function without parentheses, x[i].grad. False: no
  * note. */
 bool hint_member(checker *c, const ast_expr *e, const ty *of);

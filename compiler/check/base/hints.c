@@ -11,18 +11,25 @@
 void hint_spelling(checker *c, const char *name, src_span at, bool function)
 {
     spelling_search s = spelling_begin(name, spelling_limit(name));
+    const char *imported = NULL;
     for (size_t i = 0; i < c->cap; i++) {
         const name_entry *e = &c->entries[i];
         if (!e->name || e->name == name)
             continue;
-        const sym *local = e->local && e->local->owner == c->fn ? e->local : NULL;
-        const sym *known = local ? local : e->global ? e->global : e->prelude;
-        if (known && known->kind != SYM_BAD && (known->kind == SYM_FUNC) == function)
-            spelling_consider(&s, e->name);
+        const sym *local = e->local && e->local->owner == c->fn ? e->local : NULL, *item = names_item(c, e->name, at);
+        const sym *known = local ? local : item ? item : e->prelude;
+        const char *dot = strchr(e->name, '.');
+        if (!known || known->kind == SYM_BAD || known->kind == SYM_IMPORT || (known->kind == SYM_FUNC) != function)
+            continue;
+        spelling_consider(&s, e->name);
+        if (dot && !strcmp(dot + 1, name))
+            imported = e->name;
     }
     for (int op = 0; function && op < OP_PURE_COUNT; op++)
         if (op_get((ir_opcode)op)->user == OP_FOR_USERS)
             spelling_consider(&s, op_get((ir_opcode)op)->name);
+    if (imported)
+        s.best = imported;
     if (!s.best)
         return;
     NOTE(c, at, "did you mean '%s'?", s.best);
@@ -129,6 +136,15 @@ bool hint_size(checker *c, const char *field, const char *member, src_span at)
     return true;
 }
 
+/* ---- hidden items ---- */
+
+void hint_hidden(checker *c, const sym *s)
+{
+    const sym *item = s && s->kind == SYM_LOCAL ? names_item(c, s->name, s->span) : NULL;
+    if (item)
+        NOTE(c, s->span, "'%s' is declared here, and hides %s", s->name, sym_describe(item));
+}
+
 /* ---- members that are none ---- */
 
 /* The field whose element e is: x of x[i], x[i].a; NULL: of none. */
@@ -136,13 +152,13 @@ static const sym *element_of(checker *c, const ast_expr *e)
 {
     while (e->kind == AST_EXPR_INDEX || e->kind == AST_EXPR_MEMBER)
         e = e->a;
-    const sym *s = e->kind == AST_EXPR_NAME ? names_lookup(c, e->name) : NULL;
+    const sym *s = e->kind == AST_EXPR_NAME ? names_lookup(c, e->name, e->span) : NULL;
     return s && s->kind == SYM_FIELD ? s : NULL;
 }
 
 bool hint_member(checker *c, const ast_expr *e, const ty *of)
 {
-    const sym *field = element_of(c, e->a), *s = names_lookup(c, e->name);
+    const sym *field = element_of(c, e->a), *s = names_lookup(c, e->name, e->op_span);
     const bool function = of->kind != TY_STRUCT &&
                           (op_find_user(e->name) != OP_COUNT || (s && s->kind == SYM_FUNC && s->prelude));
     if (field && e->a->kind != AST_EXPR_NAME && (!strcmp(e->name, "grad") || !strcmp(e->name, "dual"))) {
@@ -170,7 +186,7 @@ void names_unknown(checker *c, const char *name, src_span at, bool function)
     ERR(c, at, function ? DIAG_UNKNOWN_FUNCTION : DIAG_UNKNOWN_NAME, name);
     if (!hint_foreign(c, name, at))
         hint_spelling(c, name, at, function);
-    if (c->extents && !c->fn)
+    if (c->extents && !c->fn && !strchr(name, '.'))
         NOTE(c, at, "extents are made of consts and params: 'param %s: i32 = 16;'", name);
     name_entry *e = names_entry(c, name);
     if (!c->fn || function || (e->local && e->local->owner == c->fn))

@@ -1,4 +1,6 @@
 /* What editors ask for: what the names are, and of which type the expressions. */
+#include <string.h>
+
 #include "check/base/checker.h"
 
 const char *sym_describe(const sym *s)
@@ -16,6 +18,8 @@ const char *sym_describe(const sym *s)
         return "a kernel";
     case SYM_STRUCT:
         return "a struct";
+    case SYM_IMPORT:
+        return "an import";
     case SYM_STATIC:
         return "a 'static for' variable";
     case SYM_LOCAL:
@@ -33,6 +37,9 @@ static bool is_noted(const checker *c, src_span at)
 
 void log_use(checker *c, const sym *s, src_span at)
 {
+    const size_t n = strlen(s->name);
+    if (at.end.line == at.begin.line && at.end.col - at.begin.col > (int)n) /* f of lib.f */
+        at.begin.col = (uint16_t)(at.end.col - n);
     if (is_noted(c, at) && s->kind != SYM_BAD)
         vec_push(&c->opt->log->uses, ((check_use){.at = at, .sym = s}));
 }
@@ -67,6 +74,7 @@ static void describe(checker *c, check_use *u)
 {
     const sym *s = u->sym;
     u->name = s->name;
+    u->id = s->id;
     u->declared = s->prelude ? (src_span){{0, 0, 0}, {0, 0, 0}} : s->span;
     u->what = sym_describe(s);
     u->item = s->prelude ? NULL : s->item;

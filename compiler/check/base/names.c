@@ -1,165 +1,41 @@
-/* The name table: one entry for each name, with its meaning in the module, in the prelude and in the function being
- * checked. Scopes, and names that C keeps for itself. */
-#include <stdlib.h>
+/* What names mean where they stand, and scopes of locals. */
 #include <string.h>
 
-#include "check/base/checker.h"
-#include "util/ptrmap.h"
-
-/* ---- the table ---- */
-
-static size_t slot_of(const checker *c, const char *name)
-{
-    uint64_t h = (uint64_t)(uintptr_t)name * 0x9e3779b97f4a7c15u;
-    return (size_t)(h >> 20) & (c->cap - 1);
-}
-
-static name_entry *find(const checker *c, const char *name)
-{
-    size_t i = slot_of(c, name);
-    while (c->entries[i].name && c->entries[i].name != name)
-        i = (i + 1) & (c->cap - 1);
-    return &c->entries[i];
-}
-
-static void grow(checker *c)
-{
-    name_entry *old = c->entries;
-    size_t n = c->cap;
-    c->cap = n ? 2 * n : 1024;
-    c->entries = ARENA_ARRAY(c->mem, name_entry, c->cap);
-    for (size_t i = 0; i < n; i++)
-        if (old[i].name)
-            *find(c, old[i].name) = old[i];
-}
-
-name_entry *names_entry(checker *c, const char *name)
-{
-    if (2 * (c->nentries + 1) > c->cap)
-        grow(c);
-    name_entry *e = find(c, name);
-    if (!e->name) {
-        e->name = name;
-        c->nentries++;
-    }
-    return e;
-}
+#include "check/base/builtins.h"
 
 static bool in_prelude(const checker *c)
 {
     return c->fn && c->fn->sym->prelude;
 }
 
-sym *names_lookup(checker *c, const char *name)
+sym *names_lookup(checker *c, const char *name, src_span at)
 {
-    name_entry *e = names_entry(c, name);
+    const name_entry *e = names_entry(c, name);
     if (e->local && e->local->owner == c->fn)
         return e->local;
-    if (e->global && !in_prelude(c))
-        return e->global;
-    return in_prelude(c) && e->inner ? e->inner : e->prelude;
+    sym *item = in_prelude(c) ? NULL : names_item(c, name, at);
+    return item ? item : in_prelude(c) && e->inner ? e->inner : e->prelude;
 }
 
 sym *names_use(checker *c, const char *name, src_span at)
 {
-    sym *s = names_lookup(c, name);
+    sym *s = names_lookup(c, name, at);
+    const char *dot = strchr(name, '.');
+    if (dot && s) {
+        const size_t n = (size_t)(dot - name);
+        src_span head = {at.begin, at.begin};
+        head.end.col = (uint16_t)(head.end.col + n);
+        log_use(c, names_item(c, intern_n(c->names, name, n), at), head);
+    }
     if (s)
         log_use(c, s, at);
     return s;
 }
 
-/* ---- names that are not free ---- */
-
-static const char *const c_keywords[] = {
-    "auto",   "break",    "case",     "char",     "const", "continue", "default", "do",     "double",
-    "else",   "enum",     "extern",   "float",    "for",   "goto",     "if",      "inline", "int",
-    "long",   "register", "restrict", "return",   "short", "signed",   "sizeof",  "static", "struct",
-    "switch", "typedef",  "union",    "unsigned", "void",  "volatile", "while",   "asm",    "typeof",
-};
-
-static const char *const cxx_keywords[] = {
-    "alignas",      "alignof",
-    "and",          "and_eq",
-    "bitand",       "bitor",
-    "catch",        "char16_t",
-    "char32_t",     "class",
-    "compl",        "concept",
-    "const_cast",   "constexpr",
-    "decltype",     "delete",
-    "dynamic_cast", "explicit",
-    "export",       "friend",
-    "mutable",      "namespace",
-    "new",          "noexcept",
-    "not",          "not_eq",
-    "nullptr",      "operator",
-    "or",           "or_eq",
-    "private",      "protected",
-    "public",       "reinterpret_cast",
-    "requires",     "static_assert",
-    "static_cast",  "template",
-    "this",         "thread_local",
-    "throw",        "try",
-    "typeid",       "typename",
-    "using",        "virtual",
-    "wchar_t",      "xor",
-    "xor_eq",
-};
-
-/* Macros of the headers that generated code and its users include. */
-static const char *const macros[] = {
-    "BUFSIZ",      "CHAR_BIT",    "EOF",        "HUGE_VAL",       "HUGE_VALF",   "INFINITY",       "NAN",
-    "NULL",        "RAND_MAX",    "SEEK_CUR",   "SEEK_END",       "SEEK_SET",    "SIZE_MAX",       "INT_MAX",
-    "INT_MIN",     "LONG_MAX",    "LONG_MIN",   "UINT_MAX",       "DECIMAL_DIG", "FP_ILOGB0",      "FP_ILOGBNAN",
-    "FP_INFINITE", "FP_NAN",      "FP_NORMAL",  "FP_SUBNORMAL",   "FP_ZERO",     "HUGE_VALL",      "INTMAX_MAX",
-    "INTMAX_MIN",  "INTPTR_MAX",  "INTPTR_MIN", "MATH_ERREXCEPT", "MATH_ERRNO",  "SIG_ATOMIC_MAX", "SIG_ATOMIC_MIN",
-    "UINTMAX_MAX", "UINTPTR_MAX", "WCHAR_MAX",  "WCHAR_MIN",      "WINT_MAX",    "WINT_MIN",       "math_errhandling",
-    "M_E",         "M_LOG2E",     "M_LOG10E",   "M_LN2",          "M_LN10",      "M_PI",           "M_PI_2",
-    "M_PI_4",      "M_1_PI",      "M_2_PI",     "M_2_SQRTPI",     "M_SQRT2",     "M_SQRT1_2",      "INT8_MAX",
-    "INT16_MAX",   "INT32_MAX",   "INT64_MAX",  "INT8_MIN",       "INT16_MIN",   "INT32_MIN",      "INT64_MIN",
-    "UINT8_MAX",   "UINT16_MAX",  "UINT32_MAX", "UINT64_MAX",     "PTRDIFF_MAX", "PTRDIFF_MIN",    "assert",
-    "bool",        "errno",       "false",      "i386",           "linux",       "offsetof",       "signgam",
-    "stderr",      "stdin",       "stdout",     "true",           "unix",
-};
-
-static const char *const macro_heads[] = {"DBL_", "FLT_", "LDBL_", "INT_FAST", "INT_LEAST", "UINT_FAST", "UINT_LEAST"};
-
-static bool listed(const char *const *list, size_t n, const char *name)
+bool calls_builtin(checker *c, const ast_expr *e, const char *name)
 {
-    for (size_t i = 0; i < n; i++)
-        if (!strcmp(list[i], name))
-            return true;
-    return false;
-}
-#define LISTED(list, name) listed(list, sizeof(list) / sizeof *(list), name)
-
-/* What makes a name unfit for the generated C; NULL if nothing. */
-static const char *unfit(const char *name, bool in_header)
-{
-    if (LISTED(c_keywords, name))
-        return "a keyword of C";
-    if (!in_header)
-        return NULL;
-    if (LISTED(cxx_keywords, name))
-        return "a keyword of C++";
-    if (LISTED(macros, name))
-        return "a standard macro";
-    for (size_t i = 0; i < sizeof macro_heads / sizeof *macro_heads; i++)
-        if (!strncmp(name, macro_heads[i], strlen(macro_heads[i])))
-            return "one that the C library keeps for its macros";
-    return !strcmp(name, "main") ? "the host's entry point" : NULL;
-}
-
-bool names_check_fit(checker *c, const char *name, src_span at, bool in_header)
-{
-    const char *why = unfit(name, in_header);
-    if (why)
-        return ERR(c, at, DIAG_UNFIT_NAME, name, why);
-    if (in_header && (!strncmp(name, "tk_", 3) || !strncmp(name, "TK_", 3)))
-        return ERR(c, at, DIAG_RESERVED_NAME, name, "names with 'tk_' in front belong to the runtime");
-    if (in_header && (name[0] == '_' || strstr(name, "__")))
-        return ERR(c, at, DIAG_RESERVED_NAME, name,
-                   "C and C++ keep names with '_' in front or '__' inside for themselves");
-    return true;
+    return e->kind == AST_EXPR_CALL && e->a->kind == AST_EXPR_NAME && !strcmp(e->a->name, name) &&
+           !names_lookup(c, e->a->name, e->a->span);
 }
 
 /* ---- scopes ---- */
@@ -180,20 +56,25 @@ void scope_pop(checker *c)
 sym *scope_declare(checker *c, sym_kind kind, const char *name, src_span at)
 {
     name_entry *e = names_entry(c, name);
-    sym *before = e->local && e->local->owner == c->fn ? e->local : NULL;
-    if (before && before->kind == SYM_BAD)
-        before = NULL;
-    /* a kernel is rarely called by its name, and `step` is what time loops count */
-    if (!before && e->global && e->global->kind != SYM_KERNEL && !in_prelude(c))
-        before = e->global;
-    if (before) {
-        ERR(c, at, DIAG_HIDES, name, sym_describe(before));
-        NOTE(c, before->span, "'%s' is declared here", name);
-    } else {
-        names_check_fit(c, name, at, c->fn->in_header);
+    const sym *before = e->local && e->local->owner == c->fn && e->local->kind != SYM_BAD ? e->local : NULL,
+              *item = in_prelude(c) ? NULL : names_item(c, name, at);
+    if (item && item->kind == SYM_IMPORT) /* the parser has made one name of lib.f */
+        before = item;
+    if (before && (before == item || before->scope == c->fn->scope)) {
+        ERR(c, at, DIAG_REDEFINED, name);
+        NOTE(c, before->span, "it is declared here already");
+    } else if (names_check_fit(c, name, at, c->fn->in_header)) {
+        if (!in_prelude(c))
+            names_warn_hidden(c, name, at, before ? before : item && names_sees(c, at, item) ? item : NULL);
     }
     sym *s = ARENA_NEW(c->mem, sym);
-    *s = (sym){.kind = kind, .name = name, .span = at, .owner = c->fn, .hidden = e->local, .task = c->fn->task};
+    *s = (sym){.kind = kind,
+               .name = name,
+               .span = at,
+               .owner = c->fn,
+               .scope = c->fn->scope,
+               .hidden = e->local,
+               .task = c->fn->task};
     s->scope_next = c->fn->scope->locals;
     c->fn->scope->locals = s;
     e->local = s;
@@ -221,20 +102,9 @@ const char *check_names_unique(checker *c, const char *base, bool numbered)
     for (int k = 1;; k++) {
         const char *name = intern(c->names, arena_printf(c->mem, "%s_%d", base, k));
         e = names_entry(c, name);
-        if (e->taken || e->global)
+        if (e->taken || e->item)
             continue;
         e->taken = true;
         return name;
     }
-}
-
-/* ---- names that derivatives make ---- */
-
-bool generated_param_collides(const char *name, const ast_param *other)
-{
-    size_t n = strlen(other->name);
-    if (strncmp(name, other->name, n) != 0)
-        return false;
-    const char *rest = name + n;
-    return !strcmp(rest, "_grad") || !strcmp(rest, "_dual") || !strcmp(rest, "_grad_dual");
 }

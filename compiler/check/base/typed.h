@@ -125,6 +125,7 @@ struct tx_stmt {
     ir_reduce red;
     tx_local **indices;
     tx_expr **lo, **hi;
+    int64_t *steps; /* NULL: all 1 */
     int ndim;
     bool parallel, independent; /* its iterations never meet, says the program */
     const char *text;
@@ -185,6 +186,7 @@ struct tx_module {
 typedef struct check_use {
     src_span at, declared;   /* the same: it is declared here. declared.begin.line == 0: built in */
     const char *name, *what; /* what: "a field", "a 'let'" */
+    const char *id;          /* of an item: its name in the IR */
     const ast_item *item;    /* of what is declared at module level, else NULL */
     const ty *type;          /* NULL: it has none, or none is known */
     bool planes[2];          /* of a field: it has gradients, duals */
@@ -211,6 +213,7 @@ typedef struct check_options {
     scalar real;                /* SC_F32 or SC_F64 */
     const char *const *defines; /* NAME=VALUE */
     int ndefines;
+    bool shadow;     /* -Wshadow */
     bool no_runtime; /* --no-runtime: export funcs and what they call, nothing else */
 } check_options;
 

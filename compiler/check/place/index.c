@@ -259,7 +259,7 @@ static void index_elements(checker *c, const ast_expr *e, place *p, const subscr
 bool place_slab(checker *c, const ast_expr *e, place *p)
 {
     const ast_expr *base = e->kind == AST_EXPR_INDEX ? e->a : NULL;
-    const sym *named = base && base->kind == AST_EXPR_NAME ? names_lookup(c, base->name) : NULL;
+    const sym *named = base && base->kind == AST_EXPR_NAME ? names_lookup(c, base->name, base->span) : NULL;
     if (!named || named->kind != SYM_FIELD || named->refused || !named->type || named->type->kind == TY_ERROR ||
         ast_count(e->args) >= sym_ndim(named))
         return false;
@@ -310,8 +310,10 @@ static void index_components(checker *c, const ast_expr *e, place *p, const subs
                 t->kind == TY_VEC ? "one subscript" : "one or two subscripts", s->n);
         else if (p->kind == PLACE_FIELD && p->field->ndim == 0)
             ERR(c, e->op_span, DIAG_ZERO_D_SUBSCRIPT, p->sym->name);
-        else
+        else {
             ERR(c, e->op_span, DIAG_NOT_INDEXABLE, ty_name(c->types, t));
+            hint_hidden(c, p->sym);
+        }
         place_fail(p);
     }
 }

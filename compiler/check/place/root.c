@@ -112,6 +112,7 @@ void place_of_name(checker *c, const ast_expr *e, place *p)
     case SYM_FUNC:
     case SYM_KERNEL:
     case SYM_STRUCT:
+    case SYM_IMPORT:
         ERR(c, e->span, DIAG_NOT_A_NAME_OF_VALUE, e->name, sym_describe(s));
         if (s->kind == SYM_FUNC)
             NOTE(c, e->span, "call it: %s(...)", e->name);

@@ -45,15 +45,15 @@ bool const_bool(checker *c, const ast_expr *e, const char *what, bool *out)
 
 /* ---- constants of the program ---- */
 
-/* The expression behind -D NAME=...; NULL without one. */
-static const ast_expr *define_of(checker *c, const char *name)
+/* The expression behind -D NAME=..., where NAME means this in the root file; NULL without one. */
+static const ast_expr *define_of(checker *c, const sym *s)
 {
-    size_t n = strlen(name);
     for (int k = c->opt->ndefines - 1; k >= 0; k--) {
-        const char *d = c->opt->defines[k];
-        if (strncmp(d, name, n) != 0 || d[n] != '=')
+        const char *d = c->opt->defines[k], *equals = strchr(d, '=');
+        const src_span root = span_at((src_loc){0, 0, (uint16_t)c->root});
+        if (!equals || names_item(c, intern_n(c->names, d, (size_t)(equals - d)), root) != s)
             continue;
-        const char *text = arena_printf(c->mem, "const %s = %s;\n", name, d + n + 1);
+        const char *text = arena_printf(c->mem, "const %s = %s;\n", s->name, equals + 1);
         uint16_t file = diag_add_file(c->d, "<command line>", text, strlen(text));
         int errors = diag_error_count(c->d);
         const ast_module *m = ast_parse(c->mem, c->names, c->d, file, text, strlen(text));
@@ -90,7 +90,7 @@ static void evaluate_const(checker *c, sym *s)
         type = ty_error(c->types);
     }
     s->value = constant_value(c, s->item->value, type);
-    const ast_expr *define = define_of(c, s->name);
+    const ast_expr *define = define_of(c, s);
     if (!define || val_bad(s->value))
         return;
     /* an override has the type of what it overrides; a literal stays of its kind */

@@ -41,7 +41,7 @@ static const ir_struct *make_structure(checker *c, const sym *s, int n, const ch
 {
     ir_struct *r = ARENA_NEW(c->mem, ir_struct);
     *r = (ir_struct){.module = c->ir,
-                     .name = s->name,
+                     .name = s->id,
                      .doc = s->item->doc,
                      .nmembers = n,
                      .loc = s->span.begin,

@@ -51,6 +51,98 @@ static void add_term(affine *a, const ir_value *v, int64_t coef)
     a->coef[a->n++] = coef;
 }
 
+/* Sums and differences of less than this leave a value in the range of its type, as far as fields reach. */
+enum { MARGIN = 65536 };
+
+static bool fits(const ir_value *v, int depth);
+
+static bool is_margin(const ir_value *v)
+{
+    return ir_is_const(v) && llabs(ir_int(v)) < MARGIN;
+}
+
+static const ir_value *without_margin(const ir_value *v)
+{
+    const ir_op *op = v->def;
+    return op && (op->code == OP_ADD || op->code == OP_SUB) && is_margin(op->args[1]) ? op->args[0] : v;
+}
+
+/* The bounds of a loop or task that counts in v; NULL: v is no such counter. */
+static ir_value *const *bounds_of_counter(const ir_value *v)
+{
+    const ir_op *p = v->def ? NULL : v->region->parent;
+    if (!p || (p->code != OP_TASK && p->code != OP_LOOP))
+        return NULL;
+    if (p->code == OP_LOOP && (!ir_loop_attr(p)->bounded || v->index != 0))
+        return NULL;
+    int dim = p->code == OP_LOOP ? 0 : v->index;
+    if (p->code == OP_TASK && dim >= ir_task_attr(p)->ndim) /* end of a row segment */
+        dim = ir_task_attr(p)->ndim - 1;
+    return p->args + 2 * dim;
+}
+
+/* first + step * k over as many constant trips; first NULL: 0. */
+static bool last_fits(const ir_value *first, int64_t step, int64_t trips, int depth)
+{
+    int64_t way, last;
+    if (trips <= 0)
+        return true;
+    if (__builtin_mul_overflow(step, trips - 1, &way))
+        return false;
+    if (first && !ir_is_const(first))
+        return way > -MARGIN && way < MARGIN && fits(first, depth);
+    return !__builtin_add_overflow(first ? ir_int(first) : 0, way, &last) && last >= INT32_MIN && last <= INT32_MAX &&
+           (!first || fits(first, depth));
+}
+
+/* Whether the index first + step * k of range(first, end, step) fits, k below (|end - first| + |step| - 1) / |step|. */
+static bool stepped_fits(const ir_value *first, const ir_value *k, int64_t step, int depth)
+{
+    ir_value *const *bounds = bounds_of_counter(k);
+    if (!bounds || !ir_is_const(bounds[0]) || ir_int(bounds[0]) < 0 || step == INT64_MIN)
+        return false;
+    if (ir_is_const(bounds[1]))
+        return last_fits(first, step, ir_int(bounds[1]), depth);
+    const ir_value *distance = bounds[1];
+    if (step != 1 && step != -1) {
+        const ir_op *quotient = distance->def;
+        if (!quotient || quotient->code != OP_DIV || !ir_is_const(quotient->args[1]) ||
+            ir_int(quotient->args[1]) != llabs(step))
+            return false;
+        distance = quotient->args[0];
+    }
+    distance = without_margin(distance);
+    const ir_op *op = distance->def;
+    if (op && op->code == OP_SUB && op->args[step > 0 ? 1 : 0] == first)
+        return fits(op->args[0], depth) && fits(op->args[1], depth);
+    if (step > 0)
+        return (!first || is_margin(first)) && fits(distance, depth);
+    return first && without_margin(first) == distance && fits(first, depth);
+}
+
+/* Whether v is a counter times a constant. */
+static bool is_multiple_of_counter(const ir_value *v, const ir_value **k, int64_t *step)
+{
+    const ir_op *op = v->def;
+    const bool product = op && op->code == OP_MUL && ir_is_const(op->args[1]);
+    *k = product ? op->args[0] : v;
+    *step = product ? ir_int(op->args[1]) : 1;
+    return bounds_of_counter(*k) != NULL;
+}
+
+static bool sum_fits(const ir_op *op, int depth)
+{
+    const ir_value *k;
+    int64_t step;
+    if (is_margin(op->args[1])) /* an extent or bound less or plus a margin */
+        return fits(op->args[0], depth);
+    for (int i = op->code == OP_ADD ? 0 : 1; i < 2; i++)
+        if (is_multiple_of_counter(op->args[i], &k, &step) && step != INT64_MIN &&
+            stepped_fits(op->args[1 - i], k, op->code == OP_ADD ? step : -step, depth))
+            return true;
+    return false;
+}
+
 /* depth: bounds that depend on outer indices branch twice a loop */
 static bool fits(const ir_value *v, int depth)
 {
@@ -60,15 +152,8 @@ static bool fits(const ir_value *v, int depth)
     if (v->type != SC_I64)
         return v->type == SC_I32 || scalar_bytes(v->type) < 4;
     if (!op) {
-        const ir_op *p = v->region->parent;
-        if (!p || (p->code == OP_LOOP && (!ir_loop_attr(p)->bounded || v->index != 0)))
-            return false;
-        if (p->code != OP_TASK && p->code != OP_LOOP)
-            return false;
-        int dim = p->code == OP_LOOP ? 0 : v->index;
-        if (p->code == OP_TASK && dim >= ir_task_attr(p)->ndim) /* end of a row segment */
-            dim = ir_task_attr(p)->ndim - 1;
-        return fits(p->args[2 * dim], depth - 1) && fits(p->args[2 * dim + 1], depth - 1);
+        ir_value *const *bounds = bounds_of_counter(v);
+        return bounds && fits(bounds[0], depth - 1) && fits(bounds[1], depth - 1);
     }
     switch (op->code) {
     case OP_CONST:
@@ -84,9 +169,14 @@ static bool fits(const ir_value *v, int depth)
         return fits(op->args[0], depth - 1) && fits(op->args[1], depth - 1);
     case OP_SELECT:
         return fits(op->args[1], depth - 1) && fits(op->args[2], depth - 1);
-    case OP_ADD: /* an extent or bound less or plus a margin */
+    case OP_MUL: {
+        const ir_value *k;
+        int64_t step;
+        return is_multiple_of_counter(v, &k, &step) && stepped_fits(NULL, k, step, depth - 1);
+    }
+    case OP_ADD:
     case OP_SUB:
-        return ir_is_const(op->args[1]) && llabs(ir_int(op->args[1])) < 65536 && fits(op->args[0], depth - 1);
+        return sum_fits(op, depth - 1);
     default:
         return false;
     }

@@ -289,6 +289,25 @@ static double size_of(const trial_side *x)
     return sum;
 }
 
+/* The index as the program names it: with a step, it follows from a counter without name. */
+static const ir_value *named_index(const ir_op *loop, int dim)
+{
+    const ir_region *body = loop->regions[0];
+    if (loop->code == OP_LOOP && !ir_loop_attr(loop)->bounded)
+        return NULL;
+    if (body->params[dim]->name)
+        return body->params[dim];
+    for (const ir_op *op = body->first; op; op = op->next) {
+        if (op->nres != 1 || !op->res[0]->name || op->res[0]->type != SC_I64)
+            continue;
+        const affine a = affine_of(op->res[0]);
+        for (int i = 0; i < a.n && a.ok; i++)
+            if (a.term[i] == body->params[dim])
+                return op->res[0];
+    }
+    return NULL;
+}
+
 /* The iterations of the loops in common, or of the task. */
 static void describe(witness *w, trial *s, const overlap *o)
 {
@@ -299,14 +318,12 @@ static void describe(witness *w, trial *s, const overlap *o)
         bool first = true;
         for (int i = 0; i < (int)o->loops.len; i++) {
             const common_loop *c = &o->loops.at[i];
-            const char *name = c->op->code == OP_TASK || ir_loop_attr(c->op)->bounded
-                                   ? c->op->regions[0]->params[c->dim]->name
-                                   : NULL;
-            if (!name || used >= sizeof w->text || (s->task && c->op != s->task))
+            const ir_value *index = named_index(c->op, c->dim);
+            if (!index || used >= sizeof w->text || (s->task && c->op != s->task))
                 continue;
-            const long long index = trial_slot_of(sides[k], c->op, 0, c->dim)->index;
+            const long long at = trial_eval(s, sides[k], index, 0).i;
             const char *before = !first ? ", " : k ? " and " : "";
-            used += (size_t)snprintf(w->text + used, sizeof w->text - used, "%s%s = %lld", before, name, index);
+            used += (size_t)snprintf(w->text + used, sizeof w->text - used, "%s%s = %lld", before, index->name, at);
             first = false;
         }
         if (!first && !s->task && used < sizeof w->text)

@@ -3,8 +3,8 @@
  *
  * A state is one block: pieces, their boxes, their values. A caller names the pieces one by one (tk_rt_state_want), and
  * then takes all of them (tk_rt_state_take). */
-#ifndef RT_STATE_H
-#define RT_STATE_H
+#ifndef RT_STATES_H
+#define RT_STATES_H
 
 #include "rt.h"
 
@@ -29,8 +29,8 @@ struct rt_state {
     rt_piece piece[];
 };
 
-/* Names a piece of the state that is taken next. box: valid until then. A whole field joins the piece before it if it
- * continues that in the same structs, and `what` is the same. */
+/* Names a piece of the state that is taken next. box: valid until then. A whole field joins a piece beside it in the
+ * same structs if `what` is the same. */
 void tk_rt_state_want(tk_field *f, tk_plane plane, const int64_t *box, unsigned what);
 /* How many pieces are named; a piece without memory counts. */
 int tk_rt_state_wanted(const tk_session *s);

@@ -1,5 +1,5 @@
 /* Data of fields, taken, exchanged and put back. */
-#include "state.h"
+#include "states.h"
 
 #include "box.h"
 
@@ -139,10 +139,20 @@ static void put(const rt_piece *p)
 
 /* ---- taking ---- */
 
-static bool continues(const rt_piece *p, const tk_field *f, tk_plane plane, unsigned what)
+/* True if the elements of the field stand beside those of the piece, which it joins. */
+static bool joins(rt_piece *p, tk_field *f, tk_plane plane, unsigned what, size_t element)
 {
-    return !p->box && p->plane == plane && p->what == what && f == p->field + p->members &&
-           tk_rt_elements_continue(p->field, p->element, f, plane);
+    if (p->box || p->plane != plane || p->what != what)
+        return false;
+    const bool behind = f == p->field + p->members && tk_rt_elements_continue(p->field, p->element, f, plane);
+    const bool before = f + 1 == p->field && tk_rt_elements_continue(f, element, p->field, plane);
+    if (!behind && !before)
+        return false;
+    p->field = before ? f : p->field;
+    p->element += element;
+    p->bytes += tk_field_bytes(f);
+    p->members++;
+    return true;
 }
 
 static bool grow_wants(tk_session *s)
@@ -165,13 +175,9 @@ void tk_rt_state_want(tk_field *f, tk_plane plane, const int64_t *box, unsigned 
 {
     rt_wants *w = &f->module->session->wants;
     const size_t size = tk_rt_scalar_bytes(f->desc->elem), element = (size_t)f->desc->ncomp * size;
-    rt_piece *last = w->n > 0 ? &w->piece[w->n - 1] : NULL;
-    if (last && !box && continues(last, f, plane, what)) {
-        last->element += element;
-        last->bytes += tk_field_bytes(f);
-        last->members++;
-        return;
-    }
+    for (int i = 0; i < w->n && !box; i++)
+        if (joins(&w->piece[i], f, plane, what, element))
+            return;
     if (w->n == w->cap && !grow_wants(f->module->session))
         return;
     rt_piece *p = &w->piece[w->n++];
