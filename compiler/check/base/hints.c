@@ -97,7 +97,7 @@ bool hint_library(checker *c, const ast_expr *e)
     while (root->kind == AST_EXPR_MEMBER)
         root = root->a;
     const habit *h = root->kind == AST_EXPR_NAME ? habit_find(root->name, strlen(root->name)) : NULL;
-    if (!h || h->kind != HABIT_LIBRARY || names_lookup(c, root->name))
+    if (!h || h->kind != HABIT_LIBRARY || names_lookup(c, root->name, root->span))
         return false;
     if (!c->fn && names_entry(c, root->name)->told)
         return true;
@@ -115,7 +115,7 @@ bool hint_library(checker *c, const ast_expr *e)
 
 bool is_undeclared(checker *c, const ast_expr *target)
 {
-    return target->kind == AST_EXPR_NAME && !names_lookup(c, target->name) && !is_builtin(c, target->name);
+    return target->kind == AST_EXPR_NAME && !names_lookup(c, target->name, target->span) && !is_builtin(c, target->name);
 }
 
 void hint_undeclared(checker *c, const ast_stmt *s)
