@@ -21,7 +21,7 @@ sym *names_use(checker *c, const char *name, src_span at)
 {
     sym *s = names_lookup(c, name, at);
     const char *dot = strchr(name, '.');
-    if (dot && s) {
+    if (dot && s && s->kind != SYM_BAD) {
         const size_t n = (size_t)(dot - name);
         src_span head = {at.begin, at.begin};
         head.end.col = (uint16_t)(head.end.col + n);

@@ -93,7 +93,9 @@ static const char *const macros[] = {
     "INT16_MAX",   "INT32_MAX",   "INT64_MAX",  "INT8_MIN",       "INT16_MIN",   "INT32_MIN",      "INT64_MIN",
     "UINT8_MAX",   "UINT16_MAX",  "UINT32_MAX", "UINT64_MAX",     "PTRDIFF_MAX", "PTRDIFF_MIN",    "assert",
     "bool",        "errno",       "false",      "i386",           "linux",       "offsetof",       "signgam",
-    "stderr",      "stdin",       "stdout",     "true",           "unix",
+    "stderr",      "stdin",       "stdout",     "true",           "unix",        "INT8_C",         "INT16_C",
+    "INT32_C",     "INT64_C",     "INTMAX_C",   "UINT8_C",        "UINT16_C",    "UINT32_C",       "UINT64_C",
+    "UINTMAX_C",
 };
 
 static const char *const macro_heads[] = {"DBL_", "FLT_", "LDBL_", "INT_FAST", "INT_LEAST", "UINT_FAST", "UINT_LEAST"};
