@@ -183,8 +183,7 @@ static bool is_needs_grad(const parse *p, const expectation *e)
 static bool is_in_library(const parse *p, const expectation *e)
 {
     (void)e;
-    return (p->cur.code == '.' && is_foreign(p, &p->prev, HABIT_LIBRARY)) ||
-           (p->prev.code == '.' && is_foreign(p, &p->before_prev, HABIT_LIBRARY));
+    return p->prev.code == '.' && is_foreign(p, &p->before_prev, HABIT_LIBRARY);
 }
 
 static bool is_double_colon(const parse *p, const expectation *e)

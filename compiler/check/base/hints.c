@@ -74,8 +74,41 @@ static const char *called_here(checker *c, const char *name)
     return is_builtin(c, intern(c->names, stem)) ? stem : called_here(c, stem);
 }
 
+static bool is_library(checker *c, const char *name, size_t len, src_span at)
+{
+    const habit *h = habit_find(name, len);
+    return h && h->kind == HABIT_LIBRARY && !names_lookup(c, intern_n(c->names, name, len), at);
+}
+
+/* The name here of a member of a library; NULL: none is known. */
+static const char *hint_member_of_library(checker *c, const char *member, src_span at)
+{
+    const char *here = is_builtin(c, member) ? member : called_here(c, member);
+    const habit *h = habit_find(member, strlen(member));
+    if (here)
+        NOTE(c, at, "write '%s'", here);
+    else if (h && h->kind != HABIT_LIBRARY)
+        NOTE(c, at, "%s", h->here);
+    return here;
+}
+
+/* The unknown name np.float32. */
+static bool hint_type_of_library(checker *c, const char *name, src_span at)
+{
+    const char *dot = strchr(name, '.');
+    if (!dot || !is_library(c, name, (size_t)(dot - name), at))
+        return false;
+    NOTE(c, at, in_library);
+    const char *here = hint_member_of_library(c, intern(c->names, dot + 1), at);
+    if (here && !strchr(here, 'T'))
+        FIX(c, at.begin, name, here);
+    return true;
+}
+
 bool hint_foreign(checker *c, const char *name, src_span at)
 {
+    if (hint_type_of_library(c, name, at))
+        return true;
     const habit *h = habit_find(name, strlen(name));
     const char *here = called_here(c, name);
     if (here) {
@@ -96,18 +129,12 @@ bool hint_library(checker *c, const ast_expr *e)
     const ast_expr *root = e->a;
     while (root->kind == AST_EXPR_MEMBER)
         root = root->a;
-    const habit *h = root->kind == AST_EXPR_NAME ? habit_find(root->name, strlen(root->name)) : NULL;
-    if (!h || h->kind != HABIT_LIBRARY || names_lookup(c, root->name, root->span))
+    if (root->kind != AST_EXPR_NAME || !is_library(c, root->name, strlen(root->name), root->span))
         return false;
     if (!c->fn && names_entry(c, root->name)->told)
         return true;
     names_unknown(c, root->name, root->span, false);
-    const habit *member = habit_find(e->name, strlen(e->name));
-    const char *here = is_builtin(c, e->name) ? e->name : called_here(c, e->name);
-    if (here)
-        NOTE(c, e->op_span, "write '%s'", here);
-    else if (member && member->kind != HABIT_LIBRARY)
-        NOTE(c, e->op_span, "%s", member->here);
+    hint_member_of_library(c, e->name, e->op_span);
     return true;
 }
 
@@ -115,7 +142,8 @@ bool hint_library(checker *c, const ast_expr *e)
 
 bool is_undeclared(checker *c, const ast_expr *target)
 {
-    return target->kind == AST_EXPR_NAME && !names_lookup(c, target->name, target->span) && !is_builtin(c, target->name);
+    return target->kind == AST_EXPR_NAME && !names_lookup(c, target->name, target->span) &&
+           !is_builtin(c, target->name);
 }
 
 void hint_undeclared(checker *c, const ast_stmt *s)
