@@ -127,6 +127,15 @@ static const char *token_text(parse *p, const token *t)
     return clip_text(p, p->text + t->from, t->to - t->from);
 }
 
+/* The word is a name of the program: assigned, subscripted or with a member. */
+static bool is_used_as_name(const parse *p, const token *t)
+{
+    size_t at = t->to;
+    while (at < p->len && p->text[at] == ' ')
+        at++;
+    return at < p->len && strchr("=.[", p->text[at]);
+}
+
 /* The word beside the error, or at the beginning of its statement, that has a hint. Where a ';' may be missing at the
  * end of a line, a name of the program can be such a word: only a word alone counts. */
 static const habit *word_beside(const parse *p, const expectation *e)
@@ -135,6 +144,8 @@ static const habit *word_beside(const parse *p, const expectation *e)
     const token *tokens[] = {&p->prev, &p->cur, &p->stmt_start};
     for (size_t k = 0; k < sizeof tokens / sizeof *tokens; k++) {
         const habit *h = ends && (k > 0 || !alone) ? NULL : habit_of(p, tokens[k]);
+        if (k == 2 && is_used_as_name(p, tokens[k]))
+            h = NULL;
         if (h && (h->kind == HABIT_SAY || h->kind == HABIT_TYPE))
             return h;
     }
