@@ -1,4 +1,4 @@
-/* Assignment, accumulation and the reductions of parallel loops. */
+/* Assignment and accumulation. */
 #include <string.h>
 
 #include "check/check.h"
@@ -39,136 +39,6 @@ static bool is_assignable(checker *c, place *p, const ast_expr *target)
             if (p->comps[i] == p->comps[k])
                 return ERR(c, target->span, DIAG_SWIZZLE_TWICE);
     return true;
-}
-
-static val convert_stored(checker *c, val v, const place *p, src_span at)
-{
-    const sym *s = p->kind == PLACE_LOCAL ? p->sym : NULL;
-    if (s && s->int_literal && !val_bad(v) && scalar_is_float(v.e->type->elem) && v.e->type->kind == p->type->kind) {
-        ERR(c, at, DIAG_CONVERT, name_of(c, v), ty_name(c->types, p->type));
-        NOTE(c, s->span, "'%s' is an integer because of its first value: write '0.0' rather than '0'%s", s->name,
-             s->local->type->kind == TY_SCALAR ? arena_printf(c->mem, ", or '%s: real'", s->name) : "");
-        return val_error(c, at);
-    }
-    if (s && !val_bad(v) && v.soft == SOFT_NO && v.e->type->elem == SC_F64 && p->type->elem == SC_F32 &&
-        v.e->type->kind == p->type->kind) {
-        ERR(c, at, DIAG_CONVERT, name_of(c, v), ty_name(c->types, p->type));
-        NOTE(c, s->span, "declare it '%s: %s' to keep all digits, or cast what is assigned: %s(...)", s->name,
-             ty_name(c->types, v.e->type), ty_name(c->types, p->type));
-        return val_error(c, at);
-    }
-    return convert(c, v, p->type, at);
-}
-
-/* What is added: the place's component type, and its shape or a scalar. */
-static val convert_added(checker *c, val v, const place *p, src_span at)
-{
-    if (val_bad(v) || p->type->kind == TY_SCALAR || v.e->type->kind != TY_SCALAR)
-        return convert_stored(c, v, p, at);
-    return splat_to(c, convert(c, v, ty_scalar(c->types, p->type->elem), at), p->type);
-}
-
-static tx_expr *added_value(checker *c, const ast_stmt *s, const place *p)
-{
-    val v = check_expr(c, s->value);
-    if (!val_bad(v) && p->type->elem == SC_BOOL) {
-        ERR(c, s->span, DIAG_OPERANDS, s->assign_op == AST_ADD ? "+=" : "-=", ty_name(c->types, p->type),
-            name_of(c, v));
-        return NULL;
-    }
-    v = convert_added(c, v, p, s->value->span);
-    if (val_bad(v))
-        return NULL;
-    if (s->assign_op == AST_SUB)
-        v.e = const_fold(c, tx_op(c, OP_NEG, v.e->type, s->value->span, 1, &v.e), false);
-    return v.e;
-}
-
-/* ---- reductions ---- */
-
-static bool same_place(const ast_expr *a, const ast_expr *b)
-{
-    if (a->kind != b->kind)
-        return false;
-    switch (a->kind) {
-    case AST_EXPR_NAME:
-        return a->name == b->name;
-    case AST_EXPR_INT:
-        return a->ival == b->ival;
-    case AST_EXPR_MEMBER:
-        return a->name == b->name && same_place(a->a, b->a);
-    case AST_EXPR_INDEX: {
-        const ast_expr *i = a->args, *j = b->args;
-        for (; i && j && same_place(i, j); i = i->next)
-            j = j->next;
-        return !i && !j && same_place(a->a, b->a);
-    }
-    default:
-        return false;
-    }
-}
-
-/* s = min(s, e): e, and which of the two; NULL if it is not that. */
-static const ast_expr *min_max_operand(checker *c, const ast_stmt *s, ir_reduce *red)
-{
-    const ast_expr *v = s->value;
-    bool is_min = calls_builtin(c, v, "min");
-    if (s->has_op || (!is_min && !calls_builtin(c, v, "max")) || ast_count(v->args) != 2)
-        return NULL;
-    *red = is_min ? IR_RED_MIN : IR_RED_MAX;
-    const ast_expr *a = v->args, *b = a->next;
-    return same_place(a, s->target) ? b : same_place(b, s->target) ? a : NULL;
-}
-
-static bool note_reduction(checker *c, const ast_stmt *s, sym *l, ir_reduce red)
-{
-    if (l->read_task == c->fn->task) {
-        ERR(c, l->read_span, DIAG_REDUCED_READ, l->name);
-        NOTE(c, s->span, "it is reduced here; its value is known after the loop only");
-        return false;
-    }
-    if (l->red_task == c->fn->task && l->red != red) {
-        ERR(c, s->span, DIAG_REDUCTIONS_MIXED, l->name);
-        NOTE(c, l->red_span, "reduced in another way here");
-        return false;
-    }
-    l->red_task = c->fn->task;
-    l->red = red;
-    l->red_span = s->span;
-    return true;
-}
-
-static void check_reduction(checker *c, const ast_stmt *s, place *p)
-{
-    ir_reduce red = IR_RED_ADD;
-    bool sum = s->has_op && (s->assign_op == AST_ADD || s->assign_op == AST_SUB);
-    const ast_expr *operand = min_max_operand(c, s, &red);
-    if (p->nsubs > 0 || p->dyn || p->type->kind == TY_STRUCT || (!sum && !operand)) {
-        ERR(c, s->span, DIAG_TASK_WRITE, p->sym->name);
-        NOTE(c, p->sym->span, "'%s' belongs to the kernel; its iterations run in parallel", p->sym->name);
-        if (p->nsubs > 0 || p->dyn)
-            NOTE(c, s->span, "accumulate into a field, or write 'serial for'");
-        else
-            NOTE(c, s->span,
-                 "reductions are allowed: '+=', '-=', '%s = min(%s, e)', '%s = max(%s, e)'; or write 'serial for'",
-                 p->sym->name, p->sym->name, p->sym->name, p->sym->name);
-        return;
-    }
-    if (!note_reduction(c, s, p->sym, red))
-        return;
-    tx_expr *value;
-    if (sum) {
-        value = added_value(c, s, p);
-    } else {
-        val v = convert_added(c, check_expr(c, operand), p, operand->span);
-        value = val_bad(v) ? NULL : v.e;
-        if (value && p->type->elem == SC_BOOL) {
-            ERR(c, s->span, DIAG_ARGUMENT, red == IR_RED_MIN ? "min" : "max", "bool");
-            return;
-        }
-    }
-    if (value)
-        store_place(c, p, TX_REDUCE, value, red, s->span);
 }
 
 /* ---- the statement ---- */
@@ -293,7 +163,7 @@ static bool is_here(checker *c, const ast_expr *target, const place *p)
 static bool is_fit(checker *c, const ast_expr *all, const ast_expr *target, const place *p)
 {
     for (const ast_expr *e = all; e != target; e = e->next)
-        if (same_place(e, target))
+        if (same_expr(e, target))
             return ERR(c, target->span, DIAG_ASSIGNED_TWICE);
     return is_here(c, target, p);
 }

@@ -154,6 +154,7 @@ struct sym {
     int read_task, red_task; /* the last task that read or reduced it from outside */
     src_span read_span, red_span;
     ir_reduce red;
+    tx_winner *winner; /* reduced so, or NULL */
 };
 
 typedef struct name_entry {
@@ -203,11 +204,12 @@ struct fn {
     src_span site;  /* prelude functions: the user's call, where everything is reported */
     scope *scope;
     loop *loop;
-    int task;         /* number of the parallel loop around, 0 if none */
-    int optional;     /* > 0: in a part of an expression that is not computed just once */
-    const ty *result; /* NULL: not known yet, the first return tells */
-    tx_stmt **tail;   /* where the next statement goes */
-    bool stop;        /* a prelude function refused its arguments: nothing more to check */
+    int task;              /* number of the parallel loop around, 0 if none */
+    tx_stmt **before_task; /* where a statement in front of it goes */
+    int optional;          /* > 0: in a part of an expression that is not computed just once */
+    const ty *result;      /* NULL: not known yet, the first return tells */
+    tx_stmt **tail;        /* where the next statement goes */
+    bool stop;             /* a prelude function refused its arguments: nothing more to check */
 };
 
 struct checker {
