@@ -91,7 +91,7 @@ item:
   | KERNEL name '=' imported '(' opt_exprs ')' attrs semi { $$ = item_made(p, @$, @2, $2, @4, $4, $6, $8); }
   | LAZY_GRAD semi                              { $$ = item_lazy(p, @$, AST_ITEM_LAZY_GRAD); }
   | LAZY_DUAL semi                              { $$ = item_lazy(p, @$, AST_ITEM_LAZY_DUAL); }
-  | error                                       { $$ = NULL; if (p->cur.first && feed_begins_item(p->cur.code)) yyerrok; }
+  | error                                       { $$ = NULL; if (p->cur.first && feed_begins_item(p->cur.code)) { yyerrok; p->stmt_start = p->cur; } }
   | error block                                 { $$ = NULL; }
   ;
 
@@ -107,7 +107,7 @@ imported:
 /* A made-up ';' at the end of a line is trusted: what comes next may have errors of its own. */
 semi:
     ';'
-  | error                                       { if (p->cur.first) yyerrok; }
+  | error                                       { if (p->cur.first) { yyerrok; p->stmt_start = p->cur; } }
   | error ';'                                   { yyerrok; }
   ;
 
@@ -298,6 +298,7 @@ else_part:
 for_stmt:
     FOR names IN expr block                     { $$ = stmt_for(p, @$, $2, $4, $5); }
   | FOR error block                             { $$ = NULL; }
+  | FOR error ';'                               { $$ = NULL; yyerrok; }
   ;
 
 opt_limit:

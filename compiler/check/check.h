@@ -4,7 +4,8 @@
  *   check_module.c     items of a module, the order of functions
  *   check_custom.c     grad_for, jvp_for        check_export.c  export func        check_extern.c  extern func
  *   check_loop.c       for, while, static for
- *   check_stmt.c       statements               check_assign.c  assignment and reductions
+ *   check_stmt.c       statements               check_assign.c  assignment
+ *   check_reduce.c     stored values, reductions
  *   check_expr.c       expressions
  *   check_call.c       calls                    check_atomic.c  atomic_add(x[i], v) and its like
  *   check_struct_ops.c operators on structs
@@ -229,6 +230,23 @@ void check_inputs(checker *c, const fn *f);
 
 /* grad(...) of extern funcs, once all bodies are checked. */
 void check_externs(checker *c);
+
+/* ---- check_reduce.c ---- */
+
+/* A value for the place; and one that is added: its component type, and its shape or a scalar. */
+val convert_stored(checker *c, val v, const place *p, src_span at);
+val convert_added(checker *c, val v, const place *p, src_span at);
+/* What `+=` or `-=` adds; NULL after an error. */
+tx_expr *added_value(checker *c, const ast_stmt *s, const place *p, val v);
+bool is_sum(const ast_stmt *s); /* += or -= */
+/* Whether += v adds numbers, and is no operator of the program's own. */
+bool accumulates(checker *c, const place *p, val v);
+/* Both are the same text: names, members, subscripts, literals, operators and casts, but no calls. */
+bool same_expr(const ast_expr *a, const ast_expr *b);
+/* A statement of a parallel loop that assigns a variable of the kernel. */
+void check_reduction(checker *c, const ast_stmt *s, place *p);
+/* if e > w { w = e; k = i; } in a parallel loop; false: s is no such statement, and nothing was checked. */
+bool check_winner(checker *c, const ast_stmt *s);
 
 /* ---- check_stmt.c, check_assign.c, check_loop.c ---- */
 

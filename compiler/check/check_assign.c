@@ -1,4 +1,4 @@
-/* Assignment, accumulation and the reductions of parallel loops. */
+/* Assignment and accumulation. */
 #include <string.h>
 
 #include "check/check.h"
@@ -41,167 +41,6 @@ static bool is_assignable(checker *c, place *p, const ast_expr *target)
     return true;
 }
 
-static val convert_stored(checker *c, val v, const place *p, src_span at)
-{
-    const sym *s = p->kind == PLACE_LOCAL ? p->sym : NULL;
-    if (s && s->int_literal && !val_bad(v) && scalar_is_float(v.e->type->elem) && v.e->type->kind == p->type->kind) {
-        ERR(c, at, DIAG_CONVERT, name_of(c, v), ty_name(c->types, p->type));
-        NOTE(c, s->span, "'%s' is an integer because of its first value: write '0.0' rather than '0'%s", s->name,
-             s->local->type->kind == TY_SCALAR ? arena_printf(c->mem, ", or '%s: real'", s->name) : "");
-        return val_error(c, at);
-    }
-    if (s && !val_bad(v) && v.soft == SOFT_NO && v.e->type->elem == SC_F64 && p->type->elem == SC_F32 &&
-        v.e->type->kind == p->type->kind) {
-        ERR(c, at, DIAG_CONVERT, name_of(c, v), ty_name(c->types, p->type));
-        NOTE(c, s->span, "declare it '%s: %s' to keep all digits, or cast what is assigned: %s(...)", s->name,
-             ty_name(c->types, v.e->type), ty_name(c->types, p->type));
-        return val_error(c, at);
-    }
-    return convert(c, v, p->type, at);
-}
-
-/* What is added: the place's component type, and its shape or a scalar. */
-static val convert_added(checker *c, val v, const place *p, src_span at)
-{
-    if (val_bad(v) || p->type->kind == TY_SCALAR || p->type->kind == TY_STRUCT || v.e->type->kind != TY_SCALAR)
-        return convert_stored(c, v, p, at);
-    return splat_to(c, convert(c, v, ty_scalar(c->types, p->type->elem), at), p->type);
-}
-
-static tx_expr *added_value(checker *c, const ast_stmt *s, const place *p, val v)
-{
-    if (!val_bad(v) && p->type->elem == SC_BOOL) {
-        ERR(c, s->span, DIAG_OPERANDS, s->assign_op == AST_ADD ? "+=" : "-=", ty_name(c->types, p->type),
-            name_of(c, v));
-        return NULL;
-    }
-    v = convert_added(c, v, p, s->value->span);
-    if (val_bad(v))
-        return NULL;
-    if (s->assign_op == AST_SUB && p->type->kind == TY_STRUCT)
-        v = apply_struct_unary(c, AST_NEG, v, s->value->span);
-    else if (s->assign_op == AST_SUB)
-        v.e = const_fold(c, tx_op(c, OP_NEG, v.e->type, s->value->span, 1, &v.e), false);
-    return v.e;
-}
-
-static bool is_sum(const ast_stmt *s)
-{
-    return s->has_op && (s->assign_op == AST_ADD || s->assign_op == AST_SUB);
-}
-
-/* += v adds numbers, and is no operator of the program's own. */
-static bool accumulates(checker *c, const place *p, val v)
-{
-    return p->type->kind != TY_STRUCT || sums_members(c, p->type, v);
-}
-
-/* ---- reductions ---- */
-
-static bool same_place(const ast_expr *a, const ast_expr *b)
-{
-    if (a->kind != b->kind)
-        return false;
-    switch (a->kind) {
-    case AST_EXPR_NAME:
-        return a->name == b->name;
-    case AST_EXPR_INT:
-        return a->ival == b->ival;
-    case AST_EXPR_MEMBER:
-        return a->name == b->name && same_place(a->a, b->a);
-    case AST_EXPR_INDEX: {
-        const ast_expr *i = a->args, *j = b->args;
-        for (; i && j && same_place(i, j); i = i->next)
-            j = j->next;
-        return !i && !j && same_place(a->a, b->a);
-    }
-    default:
-        return false;
-    }
-}
-
-/* s = min(s, e): e, and which of the two; NULL if it is not that. */
-static const ast_expr *min_max_operand(checker *c, const ast_stmt *s, ir_reduce *red)
-{
-    const ast_expr *v = s->value;
-    bool is_min = calls_builtin(c, v, "min");
-    if (s->has_op || (!is_min && !calls_builtin(c, v, "max")) || ast_count(v->args) != 2)
-        return NULL;
-    *red = is_min ? IR_RED_MIN : IR_RED_MAX;
-    const ast_expr *a = v->args, *b = a->next;
-    const bool first = same_place(a, s->target);
-    if (!first && !same_place(b, s->target))
-        return NULL;
-    log_again(c, s->target, first ? a : b);
-    return first ? b : a;
-}
-
-static bool note_reduction(checker *c, const ast_stmt *s, sym *l, ir_reduce red)
-{
-    if (l->read_task == c->fn->task) {
-        ERR(c, l->read_span, DIAG_REDUCED_READ, l->name);
-        NOTE(c, s->span, "it is reduced here; its value is known after the loop only");
-        return false;
-    }
-    if (l->red_task == c->fn->task && l->red != red) {
-        ERR(c, s->span, DIAG_REDUCTIONS_MIXED, l->name);
-        NOTE(c, l->red_span, "reduced in another way here");
-        return false;
-    }
-    l->red_task = c->fn->task;
-    l->red = red;
-    l->red_span = s->span;
-    return true;
-}
-
-static void refuse_reduction(checker *c, const ast_stmt *s, const place *p)
-{
-    const char *name = p->sym->name;
-    ERR(c, s->span, DIAG_TASK_WRITE, name);
-    NOTE(c, p->sym->span, "'%s' belongs to the kernel; its iterations run in parallel", name);
-    if (p->nsubs > 0 || p->dyn)
-        NOTE(c, s->span, "accumulate into a field, or write 'serial for'");
-    else if (p->type->kind == TY_STRUCT)
-        NOTE(c, s->span,
-             "reductions of structs are '+=' and '-=' of the same struct, with numbers as members; or write 'serial "
-             "for'");
-    else
-        NOTE(c, s->span,
-             "reductions are allowed: '+=', '-=', '%s = min(%s, e)', '%s = max(%s, e)'; or write 'serial for'", name,
-             name, name, name);
-}
-
-static void check_reduction(checker *c, const ast_stmt *s, place *p)
-{
-    ir_reduce red = IR_RED_ADD;
-    const bool sum = is_sum(s), whole = p->type->kind == TY_STRUCT;
-    const ast_expr *operand = min_max_operand(c, s, &red);
-    if (p->nsubs > 0 || p->dyn || (!sum && (!operand || whole))) {
-        refuse_reduction(c, s, p);
-        return;
-    }
-    if (!note_reduction(c, s, p->sym, red))
-        return;
-    tx_expr *value;
-    if (sum) {
-        const val v = check_expr(c, s->value);
-        if (!val_bad(v) && !accumulates(c, p, v)) {
-            refuse_reduction(c, s, p);
-            return;
-        }
-        value = added_value(c, s, p, v);
-    } else {
-        val v = convert_added(c, check_expr(c, operand), p, operand->span);
-        value = val_bad(v) ? NULL : v.e;
-        if (value && p->type->elem == SC_BOOL) {
-            ERR(c, s->span, DIAG_ARGUMENT, red == IR_RED_MIN ? "min" : "max", "bool");
-            return;
-        }
-    }
-    if (value)
-        store_place(c, p, TX_REDUCE, value, red, s->span);
-}
-
 /* ---- the statement ---- */
 
 static void check_compound(checker *c, const ast_stmt *s, place *p)
@@ -229,10 +68,13 @@ static void check_compound(checker *c, const ast_stmt *s, place *p)
         store_place(c, p, p->kind == PLACE_FIELD ? TX_STORE : TX_ASSIGN, v.e, IR_RED_ADD, s->span);
 }
 
-/* Finds the place that is assigned; false after an error. */
-static bool find_target(checker *c, const ast_expr *target, place *p)
+/* Finds the place that the statement assigns; false after an error. */
+static bool find_target(checker *c, const ast_stmt *s, const ast_expr *target, place *p)
 {
+    const bool undeclared = is_undeclared(c, target);
     place_resolve(c, target, p);
+    if (undeclared)
+        hint_undeclared(c, s);
     if (!is_assignable(c, p, target))
         return false;
     if (p->kind == PLACE_LOCAL && p->sym->ref_param)
@@ -243,7 +85,7 @@ static bool find_target(checker *c, const ast_expr *target, place *p)
 void check_assign(checker *c, const ast_stmt *s)
 {
     place p;
-    if (!find_target(c, s->target, &p)) {
+    if (!find_target(c, s, s->target, &p)) {
         check_expr(c, s->value);
         return;
     }
@@ -320,7 +162,7 @@ static bool is_here(checker *c, const ast_expr *target, const place *p)
 static bool is_fit(checker *c, const ast_expr *all, const ast_expr *target, const place *p)
 {
     for (const ast_expr *e = all; e != target; e = e->next)
-        if (same_place(e, target))
+        if (same_expr(e, target))
             return ERR(c, target->span, DIAG_ASSIGNED_TWICE);
     return is_here(c, target, p);
 }
@@ -370,7 +212,7 @@ void check_assign_several(checker *c, const ast_stmt *s)
     bool ok = true;
     int k = 0;
     for (const ast_expr *e = s->targets; e; e = e->next, k++) {
-        const bool found = find_target(c, e, &p[k]) && is_fit(c, s->targets, e, &p[k]);
+        const bool found = find_target(c, s, e, &p[k]) && is_fit(c, s->targets, e, &p[k]);
         ok = ok && found;
         if (!found)
             continue;

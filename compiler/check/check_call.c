@@ -496,6 +496,8 @@ static val call_builtin(checker *c, const char *name, const ast_expr *self, cons
 static val call_method(checker *c, const ast_expr *e)
 {
     const char *name = e->a->name;
+    if (hint_library(c, e->a))
+        return val_error(c, e->span);
     if (e->a->a->kind == AST_EXPR_NAME && (!strcmp(name, "grad") || !strcmp(name, "jvp"))) {
         sym *of = names_use(c, e->a->a->name, e->a->a->span);
         if (of && of->kind == SYM_KERNEL && !strcmp(name, "grad"))

@@ -431,7 +431,7 @@ static bool check_for(checker *c, const ast_stmt *s)
         check_body_of_bad_loop(c, s);
         return true;
     }
-    tx_stmt *t = emit_stmt(c, TX_FOR, s->span), **tail = c->fn->tail;
+    tx_stmt **before = c->fn->tail, *t = emit_stmt(c, TX_FOR, s->span), **tail = c->fn->tail;
     scope sc;
     int outer_task = c->fn->task;
     t->parallel = c->fn->is_kernel && !outer_task && !s->is_serial;
@@ -441,8 +441,10 @@ static bool check_for(checker *c, const ast_stmt *s)
         NOTE(c, s->span, "leave 'independent' out; it belongs to the loop of a kernel around this one");
     }
     loop l = {.outer = c->fn->loop, .kind = t->parallel ? LOOP_TASK : LOOP_SEQUENTIAL};
-    if (t->parallel)
+    if (t->parallel) {
         c->fn->task = ++c->next_task;
+        c->fn->before_task = before;
+    }
     scope_push(c, &sc);
     c->fn->tail = &t->body;
     c->fn->loop = &l;

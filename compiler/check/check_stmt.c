@@ -564,6 +564,8 @@ static bool check_if(checker *c, const ast_stmt *s)
 {
     if (s->is_static)
         return check_static_if(c, s);
+    if (check_winner(c, s))
+        return true;
     tx_expr *cond = check_condition(c, s->cond, "the condition of 'if'");
     tx_stmt *t = emit_stmt(c, TX_IF, s->span);
     t->cond = cond;

@@ -49,6 +49,7 @@ static void find_parts(task_plan *p, value_use *use, arena *mem)
                 .leader = r->kind == IR_RED_ADD ? -1 : leader,
                 .kind = r->kind,
                 .wanted = reduction_is_wanted(use, op, at),
+                .only_decides = ir_reduce_is_last(r->kind) && c == 1 && !use[op->res[at]->id].uses,
             };
             if (p->parts[at].wanted && p->parts[at].leader >= 0 && !p->once)
                 capture_value(p, use, p->parts[at].init);

@@ -10,6 +10,7 @@ typedef struct task_part {
     int leader; /* MIN, MAX: index of the value that decides; else -1 */
     ir_reduce kind;
     bool wanted;
+    bool only_decides; /* nothing reads the result */
 } task_part;
 
 typedef struct task_plan {

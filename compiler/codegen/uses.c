@@ -29,9 +29,10 @@ bool reduction_is_wanted(const value_use *use, const ir_op *task, int k)
     for (int i = 0, at = 0; i < ir_task_attr(task)->nreductions;
          at += 1 + ir_task_attr(task)->reductions[i++].companions) {
         const ir_reduction *r = &ir_task_attr(task)->reductions[i];
-        if (k != at || r->kind == IR_RED_ADD)
+        const int deciding = r->kind == IR_RED_ADD ? 0 : ir_reduce_is_last(r->kind) ? 2 : 1;
+        if (k < at || k >= at + deciding)
             continue;
-        for (int c = 1; c <= r->companions; c++) /* the winner decides for its companions */
+        for (int c = 0; c <= r->companions; c++) /* the winner decides for its companions */
             if (use[task->res[at + c]->id].uses)
                 return true;
     }

@@ -193,7 +193,7 @@ static void combine_partials(cfn *c, task *t, const char *plan, const char *part
     const char **vars = ARENA_ARRAY(c->e->mem, const char *, t->plan.nparts + 1);
     for (int k = 0; k < t->plan.nparts; k++) {
         const task_part *p = &t->plan.parts[k];
-        if (!p->wanted)
+        if (!p->wanted || p->only_decides)
             continue;
         vars[k] = names_unique(c->names, part_hint(t, k));
         stmt(c, nowhere, "%s = %s;", declare(c, p->result, false, vars[k]), val(c, p->init).text);
@@ -207,7 +207,7 @@ static void combine_partials(cfn *c, task *t, const char *plan, const char *part
     close_block(c);
     names_pop(c->names);
     for (int i = 0; i < t->plan.nparts; i++)
-        if (t->plan.parts[i].wanted)
+        if (vars[i])
             define_name(c, t->plan.parts[i].result, vars[i]);
 }
 

@@ -28,11 +28,15 @@ void combine_parts(cfn *c, const task *t, const char *(*other)(cfn *, const task
                 stmt(c, nowhere, "%s = tk_add_%s(%s, %s);", vars[k], scalar_name(type), vars[k], y);
             continue;
         }
-        stmt(c, nowhere, "if (%s %c %s) {", y, p->kind == IR_RED_MIN ? '<' : '>', vars[k]);
+        const char sign = ir_reduce_is_max(p->kind) ? '>' : '<';
+        if (ir_reduce_is_last(p->kind))
+            stmt(c, nowhere, "if (%s && %s %c= %s) {", other(c, t, k + 1), y, sign, vars[k]);
+        else
+            stmt(c, nowhere, "if (%s %c %s) {", y, sign, vars[k]);
         c->indent++;
         stmt(c, nowhere, "%s = %s;", vars[k], y);
         for (int i = k + 1; i < t->plan.nparts && t->plan.parts[i].leader == k; i++)
-            if (t->plan.parts[i].wanted)
+            if (vars[i])
                 stmt(c, nowhere, "%s = %s;", vars[i], other(c, t, i));
         close_block(c);
     }
@@ -41,8 +45,9 @@ void combine_parts(cfn *c, const task *t, const char *(*other)(cfn *, const task
 static const char *yielded(cfn *c, const task *t, int k)
 {
     const task_part *p = &t->plan.parts[k];
-    const expr e = p->leader == k ? val_simple(c, p->yield) : val(c, p->yield); /* the deciding one is read twice */
-    return p->leader == k ? paren(c, e, PREC_ADD) : e.text;
+    const bool decides = p->leader == k || (ir_reduce_is_last(p->kind) && p->leader == k - 1);
+    const expr e = decides ? val_simple(c, p->yield) : val(c, p->yield); /* the deciding ones are read twice */
+    return decides ? paren(c, e, PREC_ADD) : e.text;
 }
 
 const char *part_hint(const task *t, int k)
@@ -50,7 +55,7 @@ const char *part_hint(const task *t, int k)
     const task_part *p = &t->plan.parts[k];
     if (p->result->name)
         return p->result->name;
-    return p->leader < 0 ? "sum" : p->leader != k ? NULL : p->kind == IR_RED_MIN ? "least" : "most";
+    return p->leader < 0 ? "sum" : p->leader != k ? NULL : ir_reduce_is_max(p->kind) ? "most" : "least";
 }
 
 static void declare_parts(cfn *c, task *t)

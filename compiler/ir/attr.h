@@ -46,15 +46,27 @@ typedef enum ir_assert {
     IR_ASSERT_DERIVATIVE
 } ir_assert;
 
-typedef enum ir_reduce { IR_RED_ADD, IR_RED_MIN, IR_RED_MAX } ir_reduce;
+typedef enum ir_reduce { IR_RED_ADD, IR_RED_MIN, IR_RED_MAX, IR_RED_LAST_MIN, IR_RED_LAST_MAX } ir_reduce;
 
 /* A result of a task: an init operand and a yielded value each, combined over all iterations.
  * ADD: init + sum. MIN/MAX: the least/greatest; ties keep the init, then the lowest iteration. `companions` further
- * init/yield/result triples follow it and are taken from the same winner (its iteration number, its tangent). */
+ * init/yield/result triples follow it and are taken from the same winner (its iteration number, its tangent).
+ * LAST_MIN/LAST_MAX: the same with ties for the highest iteration. Their first companion is a bool: the iteration
+ * contributes. Without it an iteration that contributes nothing would win a tie with the least value of the type. */
 typedef struct ir_reduction {
     ir_reduce kind;
     int companions;
 } ir_reduction;
+
+static inline bool ir_reduce_is_max(ir_reduce kind)
+{
+    return kind == IR_RED_MAX || kind == IR_RED_LAST_MAX;
+}
+
+static inline bool ir_reduce_is_last(ir_reduce kind)
+{
+    return kind == IR_RED_LAST_MIN || kind == IR_RED_LAST_MAX;
+}
 
 /* A field plane that a task scatters into. */
 typedef struct ir_scatter {

@@ -251,9 +251,13 @@ static bool check_task(const verifier *v, const ir_op *op)
     const ir_attr_task *a = ir_task_attr(op);
     int n = 0;
     for (int i = 0; i < a->nreductions; i++) {
-        if (a->reductions[i].companions < 0 || (a->reductions[i].kind == IR_RED_ADD && a->reductions[i].companions))
-            return fault(v, op, "reduction %d cannot have %d companions", i, a->reductions[i].companions);
-        n += 1 + a->reductions[i].companions;
+        const ir_reduction *r = &a->reductions[i];
+        if (r->companions < ir_reduce_is_last(r->kind) || (r->kind == IR_RED_ADD && r->companions))
+            return fault(v, op, "reduction %d cannot have %d companions", i, r->companions);
+        if (ir_reduce_is_last(r->kind) && n + 1 < op->nres &&
+            !expect_type(v, op, op->res[n + 1], SC_BOOL, "contribution"))
+            return false;
+        n += 1 + r->companions;
     }
     if (a->ndim < 1)
         return fault(v, op, "a task needs a dimension");

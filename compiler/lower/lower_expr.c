@@ -500,7 +500,7 @@ agg lower_expr(lower *l, const tx_expr *e)
         r = lower_const(l, e);
         break;
     case TX_LOCAL:
-        r = var_agg(l, var_of(e->local));
+        r = var_agg(l, var_of(e->local)->acc ? var_of(e->local)->acc : var_of(e->local));
         break;
     case TX_MPARAM:
         r = agg_one(l, ir_mparam_value(&l->b, e->mparam));

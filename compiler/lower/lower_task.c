@@ -9,14 +9,24 @@
 #include "lower/lower_impl.h"
 
 typedef struct reduced {
+    const tx_local *local;
     lvar *var, *acc;
     int *kinds; /* of the components, -1: not reduced */
+    const tx_winner *winner;
 } reduced;
+
+/* What an iteration yields: a component. */
+typedef struct contribution {
+    const reduced *of;
+    int comp;
+} contribution;
 
 typedef struct task {
     const tx_stmt *s;
     reduced *red;
-    int nred, ncomp; /* locals, and components in all */
+    contribution *comps;
+    ir_reduction *kinds;
+    int nred, ncomp, nkinds; /* locals, and components in all, without their companions */
 } task;
 
 /* ---- which components are reduced, and how ---- */
@@ -38,8 +48,10 @@ static void find_kinds(task *t, const tx_stmt *list)
         if (s->kind == TX_REDUCE) {
             const lvar *var = var_of(s->local);
             for (int i = 0; i < t->nred; i++) {
-                if (t->red[i].var == var)
-                    note_kind(t->red[i].kinds, var, s);
+                if (t->red[i].var != var)
+                    continue;
+                note_kind(t->red[i].kinds, var, s);
+                t->red[i].winner = s->winner;
             }
         } else if (tx_flow_of(s) == TX_HOLDS) {
             find_kinds(t, s->body);
@@ -48,25 +60,57 @@ static void find_kinds(task *t, const tx_stmt *list)
     }
 }
 
+static void add_companions(task *t, const tx_local *local)
+{
+    for (int i = 0; i < t->nred; i++)
+        for (int k = 0; k < t->red[i].var->n && t->red[i].local == local; k++) {
+            t->comps[t->ncomp++] = (contribution){&t->red[i], k};
+            t->kinds[t->nkinds - 1].companions++;
+        }
+}
+
+/* The components in the order in which they are yielded: behind a winner its companions. */
+static void order_components(task *t)
+{
+    for (int i = 0; i < t->nred; i++) {
+        const reduced *r = &t->red[i];
+        const tx_winner *w = r->winner;
+        for (int k = 0; k < r->var->n; k++) {
+            if (r->kinds[k] < 0 || (w && w->value != r->local))
+                continue;
+            t->comps[t->ncomp++] = (contribution){r, k};
+            t->kinds[t->nkinds++] = (ir_reduction){.kind = (ir_reduce)r->kinds[k]};
+        }
+        if (!w || w->value != r->local)
+            continue;
+        if (w->taken)
+            add_companions(t, w->taken);
+        for (int k = 0; k < w->ncompanions; k++)
+            add_companions(t, w->companions[k]);
+    }
+}
+
 static void find_reduced(lower *l, task *t)
 {
     const func_scan *fs = l->frame->scan;
     scan body = scan_list(l->mem, fs, t->s->body, NULL);
     t->red = ARENA_ARRAY(l->mem, reduced, fs->nlocals);
+    int room = 0;
     for (int i = 0; i < fs->nlocals; i++) {
         if (!bit_get(body.reduced, i))
             continue;
         reduced *r = &t->red[t->nred++];
-        r->var = var_of(fs->locals[i]);
+        r->local = fs->locals[i];
+        r->var = var_of(r->local);
         r->kinds = ARENA_ARRAY(l->mem, int, r->var->n);
         for (int k = 0; k < r->var->n; k++)
             r->kinds[k] = -1;
+        room += r->var->n;
     }
+    t->comps = ARENA_ARRAY(l->mem, contribution, room);
+    t->kinds = ARENA_ARRAY(l->mem, ir_reduction, room);
     find_kinds(t, t->s->body);
-    for (int i = 0; i < t->nred; i++) {
-        for (int k = 0; k < t->red[i].var->n; k++)
-            t->ncomp += t->red[i].kinds[k] >= 0;
-    }
+    order_components(t);
 }
 
 /* ---- accumulators ---- */
@@ -96,15 +140,10 @@ static lvar *accumulator(lower *l, const reduced *r)
 
 static ir_value *combine(lower *l, ir_reduce kind, ir_value *old, ir_value *v)
 {
-    switch (kind) {
-    case IR_RED_ADD:
+    if (kind == IR_RED_ADD)
         return ir_op2(&l->b, OP_ADD, old, v);
-    case IR_RED_MIN:
-        return ir_op2(&l->b, OP_MIN, v, old); /* a tie gives the derivative to the second operand: the earlier value */
-    case IR_RED_MAX:
-        return ir_op2(&l->b, OP_MAX, v, old);
-    }
-    return NULL;
+    /* a tie gives the derivative to the second operand: the earlier value */
+    return ir_op2(&l->b, kind == IR_RED_MIN ? OP_MIN : OP_MAX, v, old);
 }
 
 static void combine_component(lower *l, const place *p, ir_value *comp, ir_value *v, void *ctx)
@@ -130,7 +169,7 @@ static void reduce_split(lower *l, lvar *acc, const tx_stmt *s, const agg *value
         int k = s->comps ? s->comps[i] : i;
         ir_value *v = agg_get(l, value, i);
         /* the first contribution is the sum: no identity is added that the sign of a zero would show */
-        acc->val[k] = acc->val[k] ? combine(l, s->red, acc->val[k], v) : v;
+        acc->val[k] = acc->val[k] && !s->winner ? combine(l, s->red, acc->val[k], v) : v;
         name_value(acc->val[k], acc->names[k]);
     }
 }
@@ -158,18 +197,9 @@ void lower_reduce(lower *l, const tx_stmt *s)
 static ir_op *task_op(lower *l, const task *t, ir_value *const *lo, ir_value *const *hi)
 {
     ir_value **init = ARENA_ARRAY(l->mem, ir_value *, t->ncomp);
-    ir_reduction *reds = ARENA_ARRAY(l->mem, ir_reduction, t->ncomp);
-    int n = 0;
-    for (int i = 0; i < t->nred; i++) {
-        const reduced *r = &t->red[i];
-        for (int k = 0; k < r->var->n; k++) {
-            if (r->kinds[k] < 0)
-                continue;
-            init[n] = var_get(l, r->var, k);
-            reds[n++] = (ir_reduction){.kind = (ir_reduce)r->kinds[k]};
-        }
-    }
-    ir_op *op = ir_task(&l->b, t->s->ndim, lo, hi, n, reds, init);
+    for (int n = 0; n < t->ncomp; n++)
+        init[n] = var_get(l, t->comps[n].of->var, t->comps[n].comp);
+    ir_op *op = ir_task(&l->b, t->s->ndim, lo, hi, t->nkinds, t->kinds, init);
     ir_task_attr(op)->independent = t->s->independent;
     return op;
 }
@@ -177,33 +207,22 @@ static ir_op *task_op(lower *l, const task *t, ir_value *const *lo, ir_value *co
 static void yield_contributions(lower *l, const task *t)
 {
     ir_value **v = ARENA_ARRAY(l->mem, ir_value *, t->ncomp);
-    int n = 0;
-    for (int i = 0; i < t->nred; i++) {
-        const reduced *r = &t->red[i];
-        for (int k = 0; k < r->var->n; k++) {
-            if (r->kinds[k] >= 0)
-                v[n++] = var_get(l, r->acc, k);
-        }
-    }
-    ir_yield(&l->b, n, v);
+    for (int n = 0; n < t->ncomp; n++)
+        v[n] = var_get(l, t->comps[n].of->acc, t->comps[n].comp);
+    ir_yield(&l->b, t->ncomp, v);
 }
 
 static void take_results(lower *l, const task *t, ir_op *op)
 {
-    int n = 0;
-    for (int i = 0; i < t->nred; i++) {
-        const reduced *r = &t->red[i];
-        for (int k = 0; k < r->var->n; k++) {
-            if (r->kinds[k] < 0)
-                continue;
-            ir_value *v = op->res[n++];
-            if (!r->var->val) {
-                ir_lstore(&l->b, r->var->mem, const_i64(l, k), v);
-                continue;
-            }
-            v->name = r->var->names[k];
-            r->var->val[k] = v;
+    for (int n = 0; n < t->ncomp; n++) {
+        const lvar *var = t->comps[n].of->var;
+        const int k = t->comps[n].comp;
+        if (!var->val) {
+            ir_lstore(&l->b, var->mem, const_i64(l, k), op->res[n]);
+            continue;
         }
+        op->res[n]->name = var->names[k];
+        var->val[k] = op->res[n];
     }
 }
 

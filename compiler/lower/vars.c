@@ -228,7 +228,7 @@ static ir_value *identity(lower *l, scalar t, int kind)
 {
     if (kind < 0 || kind == IR_RED_ADD)
         return ir_zero(&l->b, t);
-    bool low = kind == IR_RED_MAX;
+    bool low = ir_reduce_is_max((ir_reduce)kind);
     if (scalar_is_float(t))
         return ir_const_f(&l->b, t, low ? -INFINITY : INFINITY);
     if (t == SC_BOOL)

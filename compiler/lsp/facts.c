@@ -270,7 +270,7 @@ void unit_find_active(unit *u)
 {
     for (size_t i = 0; i < u->ir->funcs.len; i++) {
         const ir_func *f = u->ir->funcs.at[i];
-        if (f->kind != IR_KERNEL || !(f->ad.derive & IR_DERIVE_GRAD) || f->ad.no_grad)
+        if (f->kind != IR_KERNEL || !(ir_derives(f) & IR_DERIVE_GRAD) || f->ad.no_grad)
             continue;
         activity a = activity_compute(f, ACTIVITY_REVERSE);
         finder one = {u, f, &a};

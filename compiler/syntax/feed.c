@@ -166,6 +166,19 @@ static int deliver_closing(parse *p, src_span *at)
     return deliver(p, &t, at);
 }
 
+/* The next token, behind the head of a loop of C if its '(' was an error. */
+static token scan_on(parse *p, TK_STYPE *value)
+{
+    token t = feed_scan(p, value);
+    for (int open = 1; p->skips_parens && open > 0; t = feed_scan(p, value)) {
+        if (t.code == TOK_END || t.code == '{' || t.code == '}')
+            break;
+        open += (t.code == '(') - (t.code == ')');
+    }
+    p->skips_parens = false;
+    return t;
+}
+
 int tk_lex(TK_STYPE *value, src_span *at, parse *p)
 {
     if (p->closing)
@@ -173,7 +186,7 @@ int tk_lex(TK_STYPE *value, src_span *at, parse *p)
     if (diag_too_many(p->diag))
         parse_stop(p);
     for (;;) {
-        token t = feed_scan(p, value);
+        token t = scan_on(p, value);
         if (t.first)
             p->line_col = t.span.begin.col;
         if (forgotten(p, &t)) {

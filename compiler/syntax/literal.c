@@ -104,6 +104,20 @@ const char *literal_name(parse *p, src_span at, const char *text, size_t len)
     return intern_n(p->names, text, len);
 }
 
+/* The '#' begins a directive of C; a comment has a space behind it. */
+static bool begins_directive(const parse *p)
+{
+    static const char *const words[] = {"include", "define", "undef", "if", "else", "elif", "endif", "pragma", "error"};
+    const char *word = p->text + p->offset;
+    size_t len = 0;
+    while (p->offset + len < p->len && word[len] >= 'a' && word[len] <= 'z')
+        len++;
+    for (size_t k = 0; k < sizeof words / sizeof *words; k++)
+        if (strlen(words[k]) == len && !memcmp(words[k], word, len))
+            return true;
+    return false;
+}
+
 void bad_character(parse *p, src_span at, const char *text, size_t len)
 {
     unsigned char c = (unsigned char)text[0];
@@ -111,7 +125,8 @@ void bad_character(parse *p, src_span at, const char *text, size_t len)
     if (c < ' ' || c == 0x7f)
         shown = arena_printf(p->mem, "0x%02x", c);
     else if (c == '#')
-        shown = "'#'; there is no preprocessor, see 'import' and 'const'";
+        shown = begins_directive(p) ? "'#'; there is no preprocessor, see 'import' and 'const'"
+                                    : "'#'; a comment begins with '//'";
     else if (c == '\'')
         shown = arena_printf(p->mem, "%s; there are no character literals", len > 1 ? shown : "\"'\"");
     else

@@ -1,7 +1,8 @@
 /* Syntax errors in words: what was expected, what stands there, and for what C programmers write by habit, what to
- * write instead. */
+ * write instead (habits.def). */
 #include <string.h>
 
+#include "syntax/habits.h"
 #include "syntax/parse.h"
 #include "tk.tab.h"
 #include "util/strbuf.h"
@@ -92,41 +93,17 @@ static const char *expected_phrase(parse *p, const expectation *e)
     return phrase;
 }
 
-/* ---- hints ---- */
+/* ---- hints: the rows of habits.def ---- */
 
-static const struct {
-    const char *word, *hint;
-} habits[] = {
-    {"void", "a function is declared with 'func' or 'kernel', its result with '->'"},
-    {"int", "there is no 'int'; integers are i8 to i64 and u8 to u64"},
-    {"unsigned", "integers are i8 to i64 and u8 to u64"},
-    {"long", "integers are i8 to i64 and u8 to u64"},
-    {"short", "integers are i8 to i64 and u8 to u64"},
-    {"char", "integers are i8 to i64 and u8 to u64"},
-    {"float", "there is no 'float'; write f32, or real for the default"},
-    {"double", "there is no 'double'; write f64, or real for the default"},
-    {"auto", "a variable is declared with 'let' or 'var'"},
-    {"typedef", "there is no 'typedef'; see 'struct'"},
-    {"enum", "there is no 'enum'; write constants with 'const'"},
-    {"union", "there is no 'union'"},
-    {"do", "there is no 'do'; see 'while'"},
-    {"switch", "there is no 'switch'; write 'if' and 'else if'"},
-    {"case", "there is no 'switch'; write 'if' and 'else if'"},
-    {"goto", "there is no 'goto'"},
-    {"elif", "write 'else if'"},
-    {"def", "a function is declared with 'func', a kernel with 'kernel'"},
-    {"fn", "a function is declared with 'func', a kernel with 'kernel'"},
-    {"and", "write '&&'"},
-    {"or", "write '||'"},
-    {"not", "write '!'"},
-};
-
-static const char *habit(const parse *p, const token *t)
+static const habit *habit_of(const parse *p, const token *t)
 {
-    for (size_t k = 0; t->code == TOK_IDENT && k < sizeof habits / sizeof *habits; k++)
-        if (text_is(p, t, habits[k].word))
-            return habits[k].hint;
-    return NULL;
+    return t->code == TOK_IDENT ? habit_find(p->text + t->from, t->to - t->from) : NULL;
+}
+
+static bool is_foreign(const parse *p, const token *t, habit_kind kind)
+{
+    const habit *h = habit_of(p, t);
+    return h && h->kind == kind;
 }
 
 static bool is_keyword(const parse *p, const token *t)
@@ -150,109 +127,96 @@ static const char *token_text(parse *p, const token *t)
     return clip_text(p, p->text + t->from, t->to - t->from);
 }
 
-/* The token is at a place where a statement or an item begins. */
-static const char *hint_at_start(const parse *p, bool in_block)
+/* The word is a name of the program: assigned, subscripted or with a member. */
+static bool is_used_as_name(const parse *p, const token *t)
 {
-    switch (p->cur.code) {
-    case TOK_FUNC:
-    case TOK_KERNEL:
-    case TOK_STRUCT:
-    case TOK_FIELD:
-    case TOK_PARAM:
-        return in_block ? "it is declared at module level, outside functions and kernels" : NULL;
-    case TOK_CONST:
-        return in_block ? "a value that does not change is declared with 'let'" : NULL;
-    case TOK_LET:
-    case TOK_VAR:
-        return in_block ? NULL : "at module level it is 'const', 'param' or 'field'";
-    case TOK_INC:
-        return "write '+= 1'";
-    case TOK_DEC:
-        return "write '-= 1'";
-    case ';':
-        return in_block ? "there is no empty statement" : NULL;
-    default:
-        return NULL;
+    size_t at = t->to;
+    while (at < p->len && p->text[at] == ' ')
+        at++;
+    return at < p->len && strchr("=.[", p->text[at]);
+}
+
+/* The word beside the error, or at the beginning of its statement, that has a hint. Where a ';' may be missing at the
+ * end of a line, a name of the program can be such a word: only a word alone counts. */
+static const habit *word_beside(const parse *p, const expectation *e)
+{
+    const bool ends = p->cur.first && has(e, "';'"), alone = p->prev.from == p->stmt_start.from;
+    const token *tokens[] = {&p->prev, &p->cur, &p->stmt_start};
+    for (size_t k = 0; k < sizeof tokens / sizeof *tokens; k++) {
+        const habit *h = ends && (k > 0 || !alone) ? NULL : habit_of(p, tokens[k]);
+        if (k == 2 && is_used_as_name(p, tokens[k]))
+            h = NULL;
+        if (h && (h->kind == HABIT_SAY || h->kind == HABIT_TYPE))
+            return h;
     }
-}
-
-/* What stands behind the token is an integer, as far as its line shows. */
-static bool is_integer_ahead(const parse *p)
-{
-    const char *at = p->text + p->cur.to, *end = p->text + p->len;
-    while (at < end && (*at == ' ' || *at == '-'))
-        at++;
-    const char *digits = at;
-    while (at < end && *at >= '0' && *at <= '9')
-        at++;
-    return at > digits && at < end && *at != '.' && *at != 'e' && *at != 'E';
-}
-
-/* The token is in the head of an item: types, parameters, attributes. */
-static const char *hint_in_head(parse *p, const expectation *e)
-{
-    const token *cur = &p->cur, *prev = &p->prev;
-    bool in_list = prev->code == '(' || prev->code == ',' || prev->code == '{';
-    if (cur->code == TOK_TYPE && in_list && (has(e, "')'") || has(e, "identifier")))
-        return "the type stands behind the name, 'a: real'";
-    if (is_name(cur->code) && is_name(prev->code) && has(e, "')'"))
-        return "the type stands behind the name, 'a: T'";
-    if (cur->code == TOK_CONST && p->depth > 0 && p->open[p->depth - 1].code == '(' &&
-        has(e, prev->code == ':' ? "type name" : "')'"))
-        return "'const' stands behind the type, 'a: T const'";
-    if (cur->code == ';' && has(e, "'}'"))
-        return "members are separated by ','";
-    if (cur->code == ';' && has(e, "'{'"))
-        return "only an 'extern func' has no body";
-    if (cur->code == ']' && prev->code == '[')
-        return "extents are written out; an array parameter names them, 'a: in real[n]'";
-    if (cur->code == ':' && prev->code == ')')
-        return "the type of the result stands behind '->'";
-    if (cur->code == TOK_ARROW && has(e, "'{'"))
-        return "the result stands before the attributes";
-    if (cur->code == ',' && has(e, "identifier") && has(e, "';'"))
-        return "attributes are separated by spaces";
-    if (cur->code == '=' && has(e, "':'"))
-        return arena_printf(p->mem, "its type stands behind the name, '%s: %s = ...'", token_text(p, prev),
-                            is_integer_ahead(p) ? "i32" : "real");
     return NULL;
 }
 
-/* The token does not go on an expression that has just ended. */
-static const char *hint_after_operand(parse *p, const expectation *e)
+/* The conditions of the rows, in their order. */
+
+static bool always(const parse *p, const expectation *e)
 {
-    const token *cur = &p->cur, *prev = &p->prev;
-    switch (cur->code) {
-    case TOK_INC:
-        return "write '+= 1'";
-    case TOK_DEC:
-        return "write '-= 1'";
-    case TOK_OTHER_ASSIGN:
-        return "compound assignments are '+=', '-=', '*=' and '/='";
-    case TOK_IF:
-        return "a choice is written 'c ? a : b'";
-    case '=':
-        if (p->stmt_start.code == TOK_LET || p->stmt_start.code == TOK_VAR)
-            return "one declaration a statement; several names have their values behind one '=', 'let a, b = 1, 2;'";
-        return "an assignment is a statement, not an expression; comparison is '=='";
-    case TOK_ARROW:
-        return "members are accessed with '.'";
-    case '{':
-        if (prev->code != TOK_TYPE && !is_name(prev->code))
-            return NULL;
-        return arena_printf(p->mem, "a value is constructed with parentheses, '%s(...)'", token_text(p, prev));
-    case ',':
-        return has(e, "')'") ? "there is no comma operator; a vector is written '[a, b]'"
-                             : "one declaration or assignment a statement";
-    default:
-        return NULL;
-    }
+    (void)p, (void)e;
+    return true;
 }
 
-/* A comment stands behind the token, on its line, that ends like code. */
-static bool is_swallowed(const parse *p, const token *t)
+static bool is_c_cast(const parse *p, const expectation *e)
 {
-    const char *end = p->text + p->len, *at = p->text + t->to;
+    (void)e;
+    return (is_name(p->cur.code) || is_literal(p->cur.code) || p->cur.code == '(') &&
+           is_foreign(p, &p->before_prev, HABIT_TYPE);
+}
+
+static bool is_parenthesised(const parse *p, const expectation *e)
+{
+    (void)e;
+    return p->before_prev.code == '(';
+}
+
+static bool is_foreign_typed_name(const parse *p, const expectation *e)
+{
+    (void)e;
+    return is_name(p->cur.code) && !p->cur.first && is_foreign(p, &p->prev, HABIT_TYPE) &&
+           !is_foreign(p, &p->cur, HABIT_TYPE);
+}
+
+static bool is_typed_name(const parse *p, const expectation *e)
+{
+    return is_foreign_typed_name(p, e) || (is_name(p->cur.code) && p->prev.code == TOK_TYPE);
+}
+
+static bool is_needs_grad(const parse *p, const expectation *e)
+{
+    (void)e;
+    return text_is(p, &p->cur, "needs_grad");
+}
+
+static bool is_in_library(const parse *p, const expectation *e)
+{
+    (void)e;
+    return p->prev.code == '.' && is_foreign(p, &p->before_prev, HABIT_LIBRARY);
+}
+
+static bool is_double_colon(const parse *p, const expectation *e)
+{
+    (void)e;
+    return is_foreign(p, &p->prev, HABIT_LIBRARY) && p->cur.to < p->len && p->text[p->cur.to] == ':';
+}
+
+static bool is_f_string(const parse *p, const expectation *e)
+{
+    (void)e;
+    return text_is(p, &p->prev, "f") && p->prev.to == p->cur.from;
+}
+
+/* A comment stands behind the last operand, on its line, that ends like code. */
+static bool is_swallowed(const parse *p, const expectation *e)
+{
+    (void)e;
+    const int head = p->stmt_start.code;
+    if (feed_begins_item(head) && head != TOK_CONST && head != TOK_PARAM)
+        return false;
+    const char *end = p->text + p->len, *at = p->text + p->prev.to;
     while (at < end && *at == ' ')
         at++;
     if (end - at < 3 || at[0] != '/' || at[1] != '/' || at[2] == '/')
@@ -263,80 +227,178 @@ static bool is_swallowed(const parse *p, const token *t)
     return at[-1] == ';' || at[-1] == '{';
 }
 
-static const char *hint_in_body(parse *p, const expectation *e)
+static bool is_type_word(const parse *p, const expectation *e)
 {
-    const token *cur = &p->cur, *prev = &p->prev;
-    if (cur->code == '(' && prev->code == TOK_FOR)
-        return "a loop is written 'for i in range(n) { ... }'";
-    if (cur->code == '(' && (prev->code == TOK_LET || prev->code == TOK_VAR))
-        return "several names are written 'let a, b = ...'";
-    if (cur->code == ')' && prev->code == TOK_TYPE && p->before_prev.code == '(')
-        return arena_printf(p->mem, "a cast is written '%s(x)'", token_text(p, prev));
-    if (is_name(cur->code) && prev->code == TOK_TYPE)
-        return "a variable is declared with 'let' or 'var', its type behind the name: 'var x: f32 = 0.0;'";
-    if (cur->code == ';' && has(e, "'='") && p->stmt_start.code == TOK_LET)
-        return "what 'let' declares has a value and keeps it; what is set later is declared with 'var'";
-    if (is_swallowed(p, prev))
-        return "'//' begins a comment; integers are divided by '/'";
-    if (has(e, "'{'") && cur->code != '=' && cur->code != '{')
-        return "braces are mandatory";
-    if (!has(e, "integer") && (has(e, "';'") || has(e, "')'") || has(e, "']'") || has(e, "'{'") || has(e, "'('")))
-        return hint_after_operand(p, e);
-    return NULL;
+    (void)e;
+    return is_foreign(p, &p->cur, HABIT_TYPE);
 }
 
-/* Types where C has them: (float)x, int x, real[n][m]. */
-static const char *hint_c_type(parse *p)
+static bool is_word(const parse *p, const expectation *e)
 {
-    static const struct {
-        const char *c, *tk;
-    } types[] = {{"float", "f32"}, {"double", "f64"}, {"int", "i32"}};
-    const bool operand = is_name(p->cur.code) || is_literal(p->cur.code) || p->cur.code == '(';
-    for (size_t k = 0; k < sizeof types / sizeof *types; k++) {
-        if (p->prev.code == ')' && operand && text_is(p, &p->before_prev, types[k].c))
-            return arena_printf(p->mem, "a cast is written '%s(x)'", types[k].tk);
-        if (is_name(p->cur.code) && is_name(p->prev.code) && text_is(p, &p->prev, types[k].c))
-            return inside_braces(p)
-                       ? arena_printf(
-                             p->mem,
-                             "a variable is declared with 'let' or 'var', its type behind the name: 'var %s: %s'",
-                             token_text(p, &p->cur), types[k].tk)
-                       : arena_printf(p->mem, "the type stands behind the name, '%s: %s'", token_text(p, &p->cur),
-                                      types[k].tk);
-    }
-    if (p->cur.code == '[' && p->prev.code == ']')
-        return "all extents stand in one pair of brackets, 'real[n, m]'";
-    if (p->cur.code == TOK_IDENT && text_is(p, &p->cur, "needs_grad") && !inside_braces(p))
-        return "gradients belong to fields and to parameters of kernels: a number to differentiate by is a 0-D field, "
-               "'field a: real needs_grad;'";
-    return NULL;
+    return word_beside(p, e) != NULL;
 }
 
 /* The token has an expression behind it, and no block. */
-static bool takes_value(const token *t)
+static bool takes_value(const parse *p, const expectation *e)
 {
-    return t->code == '=' || t->code == TOK_ADD_ASSIGN || t->code == TOK_SUB_ASSIGN || t->code == ',' || t->code == '[';
+    (void)e;
+    const int code = p->prev.code;
+    return code == '=' || code == TOK_ADD_ASSIGN || code == TOK_SUB_ASSIGN || code == ',' || code == '[';
+}
+
+static bool ends_line(const parse *p, const expectation *e)
+{
+    (void)e;
+    size_t at = p->cur.to;
+    while (at < p->len && (p->text[at] == ' ' || p->text[at] == '\r'))
+        at++;
+    return at == p->len || p->text[at] == '\n' || p->text[at] == '{' || p->text[at] == '/' || p->text[at] == '#';
+}
+
+static bool begins_parameter(const parse *p, const expectation *e)
+{
+    return (p->prev.code == '(' || p->prev.code == ',' || p->prev.code == '{') &&
+           (has(e, "')'") || has(e, "identifier"));
+}
+
+static bool is_two_names(const parse *p, const expectation *e)
+{
+    (void)e;
+    return is_name(p->cur.code) && is_name(p->prev.code);
+}
+
+static bool precedes_type(const parse *p, const expectation *e)
+{
+    return p->depth > 0 && p->open[p->depth - 1].code == '(' && has(e, p->prev.code == ':' ? "type name" : "')'");
+}
+
+static bool expects_semicolon(const parse *p, const expectation *e)
+{
+    (void)p;
+    return has(e, "';'");
+}
+
+/* What stands behind the token is an integer, as far as its line shows. */
+static bool is_integer_ahead(const parse *p, const expectation *e)
+{
+    (void)e;
+    const char *at = p->text + p->cur.to, *end = p->text + p->len;
+    while (at < end && (*at == ' ' || *at == '-'))
+        at++;
+    const char *digits = at;
+    while (at < end && *at >= '0' && *at <= '9')
+        at++;
+    return at > digits && at < end && *at != '.' && *at != 'e' && *at != 'E';
+}
+
+static bool is_let(const parse *p, const expectation *e)
+{
+    (void)e;
+    return p->stmt_start.code == TOK_LET;
+}
+
+static bool lacks_brace(const parse *p, const expectation *e)
+{
+    (void)e;
+    return p->cur.code != '=' && p->cur.code != '{';
+}
+
+static bool is_declaration(const parse *p, const expectation *e)
+{
+    return is_let(p, e) || p->stmt_start.code == TOK_VAR;
+}
+
+static bool is_walrus(const parse *p, const expectation *e)
+{
+    (void)e;
+    return p->cur.code == ':' ? p->cur.to < p->len && p->text[p->cur.to] == '=' : p->prev.to == p->cur.from;
+}
+
+static bool is_construction(const parse *p, const expectation *e)
+{
+    (void)e;
+    return p->prev.code == TOK_TYPE || is_name(p->prev.code);
+}
+
+typedef enum place { AT_ANY, AT_ITEM, AT_START, AT_HEAD, AT_BODY, AT_TAIL } place;
+
+static const struct row {
+    place where;
+    int prev, cur;
+    const char *expects;
+    bool (*when)(const parse *p, const expectation *e);
+    const char *hint;
+} rows[] = {
+#define SYNTAX(where, prev, cur, expects, when, habit, hint) {AT_##where, prev, cur, expects, when, hint},
+#include "syntax/habits.def"
+};
+
+static bool is_at(const parse *p, const expectation *e, place where)
+{
+    const bool starts = has(e, "'let'"), item = has(e, "'kernel'");
+    const bool body = inside_braces(p) && !p->in_struct;
+    switch (where) {
+    case AT_ANY:
+        return true;
+    case AT_ITEM:
+        return item;
+    case AT_START:
+        return starts;
+    case AT_HEAD:
+        return !item && !body;
+    case AT_BODY:
+        return !starts && body;
+    case AT_TAIL:
+        return !starts && body && !has(e, "integer") &&
+               (has(e, "';'") || has(e, "')'") || has(e, "']'") || has(e, "'{'") || has(e, "'('"));
+    }
+    return false;
+}
+
+static const char *word_hint(parse *p, const expectation *e)
+{
+    const habit *h = word_beside(p, e);
+    return h->kind == HABIT_SAY ? h->here : arena_printf(p->mem, "'%s' is called '%s' here", h->word, h->here);
+}
+
+static const char *typed_text(parse *p)
+{
+    const token *t = p->prev.code == ')' ? &p->before_prev : &p->prev;
+    const habit *h = habit_of(p, t);
+    return h ? h->here : token_text(p, t);
+}
+
+/* The row's text, with texts for $p, $c, $t and $w. */
+static const char *fill(parse *p, const expectation *e, const char *hint)
+{
+    strbuf b = {0};
+    for (; *hint; hint++) {
+        if (*hint != '$')
+            sb_addc(&b, *hint);
+        else if (*++hint == 'w')
+            sb_add(&b, word_hint(p, e));
+        else if (*hint == 't')
+            sb_add(&b, typed_text(p));
+        else
+            sb_add(&b, token_text(p, *hint == 'c' ? &p->cur : &p->prev));
+    }
+    const char *text = arena_strdup(p->mem, sb_str(&b));
+    sb_free(&b);
+    return text;
 }
 
 static const char *hint(parse *p, const expectation *e, const char *phrase)
 {
-    const char *written = hint_c_type(p);
-    if (written)
-        return written;
-    const token *tokens[] = {&p->prev, &p->cur, &p->stmt_start};
-    for (size_t k = 0; k < sizeof tokens / sizeof *tokens; k++) {
-        const char *h = habit(p, tokens[k]);
-        if (h)
-            return h;
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        const struct row *r = &rows[k];
+        if ((r->prev && r->prev != p->prev.code) || (r->cur && r->cur != p->cur.code) ||
+            (r->expects && !has(e, r->expects)) || !is_at(p, e, r->where) || !r->when(p, e))
+            continue;
+        return fill(p, e, r->hint);
     }
-    if (has(e, "'let'") || has(e, "'kernel'"))
-        return hint_at_start(p, has(e, "'let'"));
-    if (p->cur.code == '{' && has(e, "integer") && takes_value(&p->prev))
-        return "a vector is written '[a, b]'";
-    const char *h = inside_braces(p) && !p->in_struct ? hint_in_body(p, e) : hint_in_head(p, e);
-    if (!h && phrase && !strcmp(phrase, "a name") && is_keyword(p, &p->cur) && p->cur.code != TOK_IN)
-        h = arena_printf(p->mem, "%s is a keyword", describe_token(p, &p->cur));
-    return h;
+    if (phrase && !strcmp(phrase, "a name") && is_keyword(p, &p->cur) && p->cur.code != TOK_IN)
+        return arena_printf(p->mem, "%s is a keyword", describe_token(p, &p->cur));
+    return NULL;
 }
 
 /* ---- the error ---- */
@@ -350,23 +412,37 @@ static src_span error_span(const parse *p, const char *phrase)
     return p->cur.span;
 }
 
-/* The '}' of a list in braces, whose '{' was an error. */
+/* The '}' of a list in braces, whose '{' was an error or stands behind it. */
 static bool ends_bad_list(const parse *p)
 {
-    if (!p->reported || p->cur.code != '}' || p->text[p->reported_at] != '{')
+    const char *at = p->text + p->reported_at, *end = p->text + p->cur.from;
+    if (p->cur.code != '}')
         return false;
-    for (size_t k = p->reported_at + 1; k < p->cur.from; k++)
-        if (strchr("{;\n", p->text[k]))
+    while (at < end && !strchr("{;\n", *at))
+        at++;
+    if (at == end || *at != '{')
+        return false;
+    for (at++; at < end; at++)
+        if (strchr("{;\n", *at))
             return false;
     return true;
 }
 
+/* The parser resumed in the statement of the last error, or lost a '}' on the way to the end of the file. */
+static bool follows_error(const parse *p)
+{
+    return p->reported && (p->reported_at == p->cur.from || p->reported_start == p->stmt_start.from ||
+                           (p->cur.code == TOK_END && p->depth == 0) || ends_bad_list(p));
+}
+
 void syntax_error(parse *p, const char *const *expected, int n)
 {
-    if (p->stopped || p->closing || (p->reported && p->reported_at == p->cur.from) || ends_bad_list(p))
+    if (p->stopped || p->closing || follows_error(p))
         return;
     p->reported = true;
     p->reported_at = p->cur.from;
+    p->reported_start = p->stmt_start.from;
+    p->skips_parens = p->cur.code == '(' && p->prev.code == TOK_FOR;
     expectation e = {expected, n};
     const char *phrase = expected_phrase(p, &e), *more = hint(p, &e, phrase);
     const char *what = describe_token(p, &p->cur);

@@ -88,7 +88,9 @@ typedef struct parse {
                      reported */
 
     bool reported;
-    size_t reported_at; /* offset of the token of the last syntax error */
+    size_t reported_at;    /* offset of the token of the last syntax error */
+    size_t reported_start; /* and of the first token of its statement */
+    bool skips_parens;     /* the error is the '(' of a loop of C: its head is skipped */
 
     item_list items;
     VEC(ast_expr *) members; /* of names: lib.f is one name, if lib is an import */

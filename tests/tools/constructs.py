@@ -15,7 +15,7 @@ from pathlib import Path
 import pages
 
 COLUMNS = ("value", "derivatives", "misuse")
-ELSEWHERE = ("Diagnostics", "The pages")                 # tests/driver/every_code.sh holds these; a list of links
+ELSEWHERE = ("Diagnostics", "If you come from C or Python", "The pages")  # every_code.sh and habits.sh of tests/driver; links
 BY_NAME = "Built-in functions"                           # where each name of a row is a construct
 WORDS = ("Types", "Items", "Attributes")                               # where it may be
 MANY = 10                                                # lines that a test stands for

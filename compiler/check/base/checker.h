@@ -156,6 +156,7 @@ struct sym {
     int read_task, red_task; /* the last task that read or reduced it from outside */
     src_span read_span, red_span;
     ir_reduce red;
+    tx_winner *winner; /* reduced so, or NULL */
 };
 
 typedef struct name_entry {
@@ -205,11 +206,12 @@ struct fn {
     src_span site;  /* prelude functions: the user's call, where everything is reported */
     scope *scope;
     loop *loop;
-    int task;         /* number of the parallel loop around, 0 if none */
-    int optional;     /* > 0: in a part of an expression that is not computed just once */
-    const ty *result; /* NULL: not known yet, the first return tells */
-    tx_stmt **tail;   /* where the next statement goes */
-    bool stop;        /* a prelude function refused its arguments: nothing more to check */
+    int task;              /* number of the parallel loop around, 0 if none */
+    tx_stmt **before_task; /* where a statement in front of it goes */
+    int optional;          /* > 0: in a part of an expression that is not computed just once */
+    const ty *result;      /* NULL: not known yet, the first return tells */
+    tx_stmt **tail;        /* where the next statement goes */
+    bool stop;             /* a prelude function refused its arguments: nothing more to check */
 };
 
 struct checker {
@@ -350,6 +352,13 @@ void names_unknown(checker *c, const char *name, src_span at, bool function);
 void hint_spelling(checker *c, const char *name, src_span at, bool function);
 /* What another language's name of a type, function or constant is called here; false: not known. */
 bool hint_foreign(checker *c, const char *name, src_span at);
+/* Reports a member of a library of another language, np.sin, and its name here. False: e is not such a member. */
+bool hint_library(checker *c, const ast_expr *e);
+/* The target is an unknown name; after its error, how to declare it. */
+bool is_undeclared(checker *c, const ast_expr *target);
+void hint_undeclared(checker *c, const ast_stmt *s);
+/* A whole field has no member of that name; false: no note. */
+bool hint_size(checker *c, const char *field, const char *member, src_span at);
 /* s is a local that hides an item: perhaps the item is meant. */
 void hint_hidden(checker *c, const sym *s);
 /* e is a member that its object, of that type, does not have: a function without parentheses, x[i].grad. False: no

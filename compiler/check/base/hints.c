@@ -1,7 +1,9 @@
 /* What to write instead of a name that the language does not have: a similar one, or what another language calls it. */
 #include <string.h>
 
+#include "check/base/builtins.h"
 #include "check/base/checker.h"
+#include "syntax/habits.h"
 #include "syntax/spelling.h"
 
 /* ---- similar names ---- */
@@ -56,83 +58,110 @@ bool plain_attribute(checker *c, const ast_attr *a)
 
 /* ---- names of other languages ---- */
 
-static const struct {
-    const char *foreign, *here;
-} called[] = {
-    {"float", "f32"},
-    {"double", "f64"},
-    {"int", "i32"},
-    {"unsigned", "u32"},
-    {"long", "i64"},
-    {"short", "i16"},
-    {"char", "i8"},
-    {"size_t", "u64"},
-    {"int8_t", "i8"},
-    {"int16_t", "i16"},
-    {"int32_t", "i32"},
-    {"int64_t", "i64"},
-    {"uint8_t", "u8"},
-    {"uint16_t", "u16"},
-    {"uint32_t", "u32"},
-    {"uint64_t", "u64"},
-    {"float2", "vec2"},
-    {"float3", "vec3"},
-    {"float4", "vec4"},
-    {"double2", "vec(2, f64)"},
-    {"double3", "vec(3, f64)"},
-    {"double4", "vec(4, f64)"},
-    {"int2", "ivec2"},
-    {"int3", "ivec3"},
-    {"int4", "ivec4"},
-    {"Vec2", "vec2"},
-    {"Vec3", "vec3"},
-    {"Vec4", "vec4"},
-    {"vec2f", "vec2"},
-    {"vec3f", "vec3"},
-    {"vec4f", "vec4"},
-    {"Mat2", "mat2"},
-    {"Mat3", "mat3"},
-    {"Mat4", "mat4"},
-    {"float2x2", "mat2"},
-    {"float3x3", "mat3"},
-    {"float4x4", "mat4"},
-    {"Vector", "vec(n, T)"},
-    {"Matrix", "mat(n, m, T)"},
-    {"printf", "print"},
-    {"fabs", "abs"},
-    {"fmin", "min"},
-    {"fmax", "max"},
-    {"lerp", "mix"},
-};
+#define HINT(id, habit, hint) static const char id[] = hint;
+#include "syntax/habits.def"
 
-static const char *const pi[] = {"pi", "PI", "M_PI"};
-static const char *const libraries[] = {"ti", "tm", "math", "np", "torch", "jnp"};
+/* The language's name of a type, function or value of another language; NULL: none. */
+static const char *called_here(checker *c, const char *name)
+{
+    const size_t len = strlen(name);
+    const habit *h = habit_find(name, len);
+    if (h)
+        return h->kind == HABIT_TYPE || h->kind == HABIT_NAME ? h->here : NULL;
+    if (len < 2 || name[len - 1] != 'f') /* sqrtf, fmaxf */
+        return NULL;
+    const char *stem = arena_strndup(c->mem, name, len - 1);
+    return is_builtin(c, intern(c->names, stem)) ? stem : called_here(c, stem);
+}
+
+static bool is_library(checker *c, const char *name, size_t len, src_span at)
+{
+    const habit *h = habit_find(name, len);
+    return h && h->kind == HABIT_LIBRARY && !names_lookup(c, intern_n(c->names, name, len), at);
+}
+
+/* The name here of a member of a library; NULL: none is known. */
+static const char *hint_member_of_library(checker *c, const char *member, src_span at)
+{
+    const char *here = is_builtin(c, member) ? member : called_here(c, member);
+    const habit *h = habit_find(member, strlen(member));
+    if (here)
+        NOTE(c, at, "write '%s'", here);
+    else if (h && h->kind != HABIT_LIBRARY)
+        NOTE(c, at, "%s", h->here);
+    return here;
+}
+
+/* The unknown name np.float32. */
+static bool hint_type_of_library(checker *c, const char *name, src_span at)
+{
+    const char *dot = strchr(name, '.');
+    if (!dot || !is_library(c, name, (size_t)(dot - name), at))
+        return false;
+    NOTE(c, at, in_library);
+    const char *here = hint_member_of_library(c, intern(c->names, dot + 1), at);
+    if (here && !strchr(here, 'T'))
+        FIX(c, at.begin, name, here);
+    return true;
+}
 
 bool hint_foreign(checker *c, const char *name, src_span at)
 {
-    for (size_t k = 0; k < sizeof called / sizeof *called; k++) {
-        if (strcmp(called[k].foreign, name) != 0)
-            continue;
-        const char *here = called[k].here;
+    if (hint_type_of_library(c, name, at))
+        return true;
+    const habit *h = habit_find(name, strlen(name));
+    const char *here = called_here(c, name);
+    if (here) {
         NOTE(c, at, "it is called '%s' here%s", here,
              !strcmp(here, "f32") || !strcmp(here, "f64") ? "; 'real' is the module's default float" : "");
         if (!strchr(here, 'T')) /* vec(n, T) is no type yet */
             FIX(c, at.begin, name, here);
-        return true;
+    } else if (h && h->kind == HABIT_LIBRARY) {
+        NOTE(c, at, in_library);
+    } else if (h) {
+        NOTE(c, at, "%s", h->here);
     }
-    for (size_t k = 0; k < sizeof pi / sizeof *pi; k++) {
-        if (strcmp(pi[k], name) != 0)
-            continue;
-        NOTE(c, at, "declare it: const %s = 3.141592653589793;", strcmp(name, "pi") != 0 ? "PI" : name);
+    return h || here;
+}
+
+bool hint_library(checker *c, const ast_expr *e)
+{
+    const ast_expr *root = e->a;
+    while (root->kind == AST_EXPR_MEMBER)
+        root = root->a;
+    if (root->kind != AST_EXPR_NAME || !is_library(c, root->name, strlen(root->name), root->span))
+        return false;
+    if (!c->fn && names_entry(c, root->name)->told)
         return true;
-    }
-    for (size_t k = 0; k < sizeof libraries / sizeof *libraries; k++) {
-        if (strcmp(libraries[k], name) != 0)
-            continue;
-        NOTE(c, at, "built-in functions have no name in front: sin(x)");
-        return true;
-    }
-    return false;
+    names_unknown(c, root->name, root->span, false);
+    hint_member_of_library(c, e->name, e->op_span);
+    return true;
+}
+
+/* ---- assigned, but not declared ---- */
+
+bool is_undeclared(checker *c, const ast_expr *target)
+{
+    return target->kind == AST_EXPR_NAME && !names_lookup(c, target->name, target->span) &&
+           !is_builtin(c, target->name);
+}
+
+void hint_undeclared(checker *c, const ast_stmt *s)
+{
+    if (s->targets)
+        NOTE(c, s->span, undeclared_several);
+    else if (s->has_op)
+        NOTE(c, s->span, undeclared_sum, s->target->name);
+    else
+        NOTE(c, s->span, undeclared, s->target->name);
+}
+
+bool hint_size(checker *c, const char *field, const char *member, src_span at)
+{
+    if (strcmp(member, "size") != 0 && strcmp(member, "length") != 0)
+        return false;
+    NOTE(c, at, no_size, field);
+    return true;
 }
 
 /* ---- hidden items ---- */

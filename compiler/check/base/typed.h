@@ -107,6 +107,15 @@ typedef enum tx_stmt_kind {
 typedef enum tx_flow { TX_GOES_ON, TX_HOLDS, TX_LEAVES } tx_flow;
 tx_flow tx_flow_of(const tx_stmt *s); /* tree.c */
 
+/* A variable w of the kernel that keeps the least or greatest value of a parallel loop, and the variables that keep
+ * what belongs to it: if e > w { w = e; k = i; } */
+typedef struct tx_winner {
+    tx_local *value;
+    tx_local *taken; /* a tie replaces: a bool for whether something did; else NULL */
+    tx_local **companions;
+    int ncompanions;
+} tx_winner;
+
 struct tx_stmt {
     tx_stmt_kind kind;
     src_loc loc;
@@ -124,6 +133,7 @@ struct tx_stmt {
     int ncomps;
     tx_expr *dyn; /* dynamic component index (i64) or NULL; with comps: components dyn + comps[k] */
     ir_reduce red;
+    const tx_winner *winner; /* of a reduction that replaces */
     tx_local **indices;
     tx_expr **lo, **hi;
     int64_t *steps; /* NULL: all 1 */

@@ -142,6 +142,10 @@ static void narrow_struct(checker *c, place *p, const ast_expr *e)
 
 static void resolve_member(checker *c, const ast_expr *e, place *p)
 {
+    if (hint_library(c, e)) {
+        place_fail(p);
+        return;
+    }
     place_resolve(c, e->a, p);
     if (p->kind == PLACE_BAD)
         return;

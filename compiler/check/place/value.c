@@ -21,10 +21,11 @@ bool place_complete_for(checker *c, place *p, src_span at, const char *member)
         ERR(c, at, DIAG_WHOLE_FIELD, p->sym->name, p->missing, p->missing == 1 ? "" : "s");
         const int letters = p->missing == sym_ndim(p->sym) && p->missing <= 3 ? 3 * p->missing - 2 : 0;
         const char *plane = ir_plane_text(p->plane);
-        if (letters && member)
+        const bool hinted = member && hint_size(c, p->sym->name, member, at);
+        if (letters && member && !hinted)
             NOTE(c, at, "it stands behind the subscripts: %s%s[%.*s].%s", p->sym->name, plane, letters, "i, j, k",
                  member);
-        else if (letters)
+        else if (letters && !hinted)
             NOTE(c, at, "all elements are reached in a loop: for %.*s in %s { ... }", letters, "i, j, k", p->sym->name);
     } else {
         ERR(c, at, DIAG_WHOLE_ARRAY, p->sym->name);

@@ -7,13 +7,17 @@
 #include "ir/ops.h"
 
 static const char *const acc_words[] = {[IR_ACC_UNSET] = "", [IR_ACC_PLAIN] = " plain", [IR_ACC_SCATTER] = " scatter"};
-static const char *const reduce_words[] = {[IR_RED_ADD] = " add(", [IR_RED_MIN] = " min(", [IR_RED_MAX] = " max("};
+static const char *const reduce_words[] = {[IR_RED_ADD] = " add(",
+                                           [IR_RED_MIN] = " min(",
+                                           [IR_RED_MAX] = " max(",
+                                           [IR_RED_LAST_MIN] = " last_min(",
+                                           [IR_RED_LAST_MAX] = " last_max("};
 static const char *const assert_words[] = {
     [IR_ASSERT_USER] = "",      [IR_ASSERT_BUILT_IN] = " built_in",     [IR_ASSERT_BOUNDS] = " bounds",
     [IR_ASSERT_RACE] = " race", [IR_ASSERT_DERIVATIVE] = " derivative",
 };
 
-enum { LEN_ACC = 3, LEN_REDUCE = 3, LEN_ASSERT = 5 };
+enum { LEN_ACC = 3, LEN_REDUCE = 5, LEN_ASSERT = 5 };
 
 ir_opcode text_code(const ir_text *t)
 {
@@ -186,7 +190,8 @@ static int task_scatter(ir_text *t, ir_op *op, int i, int at)
 
 static bool is_reduction(const ir_text *t)
 {
-    return text_is(t, "add") || text_is(t, "min") || text_is(t, "max");
+    return text_is(t, "add") || text_is(t, "min") || text_is(t, "max") || text_is(t, "last_min") ||
+           text_is(t, "last_max");
 }
 
 static void no_lanes(ir_text *t, ir_attr_task *a)

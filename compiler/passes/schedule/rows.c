@@ -14,7 +14,7 @@ static ir_value *identity(ir_builder *b, ir_reduce kind, scalar t)
 {
     if (kind == IR_RED_ADD)
         return ir_zero(b, t);
-    const bool max = kind == IR_RED_MAX;
+    const bool max = ir_reduce_is_max(kind);
     if (scalar_is_float(t))
         return ir_const_f(b, t, max ? -INFINITY : INFINITY);
     const int bits = 8 * scalar_bytes(t);
@@ -22,6 +22,15 @@ static ir_value *identity(ir_builder *b, ir_reduce kind, scalar t)
         return ir_const_i(b, t, max ? 0 : bits == 64 ? -1 : (INT64_C(1) << bits) - 1);
     const int64_t top = (int64_t)((UINT64_C(1) << (bits - 1)) - 1);
     return ir_const_i(b, t, max ? -top - 1 : top);
+}
+
+/* Whether a contribution, whose first companion stands behind it, wins. */
+static ir_value *better_of(ir_builder *b, ir_reduce kind, ir_value *const *contribution, ir_value *carried)
+{
+    if (!ir_reduce_is_last(kind))
+        return ir_op2(b, ir_reduce_is_max(kind) ? OP_GT : OP_LT, contribution[0], carried);
+    ir_value *as_good = ir_op2(b, ir_reduce_is_max(kind) ? OP_GE : OP_LE, contribution[0], carried);
+    return ir_op2(b, OP_AND, contribution[1], as_good);
 }
 
 /* The contributions of one iteration combined with the carried ones. */
@@ -37,7 +46,7 @@ static void combine(ir_builder *b, const ir_op *task, ir_value *const *carried, 
                 out[at] = ir_op2(b, OP_ADD, carried[at], contribution[at]);
             continue;
         }
-        ir_value *better = ir_op2(b, r->kind == IR_RED_MIN ? OP_LT : OP_GT, contribution[at], carried[at]);
+        ir_value *better = better_of(b, r->kind, contribution + at, carried[at]);
         for (int c = 0; c <= r->companions; c++, at++) {
             b->exact = c == 0 || task->res[at]->exact;
             out[at] = ir_op3(b, OP_SELECT, better, contribution[at], carried[at]);

@@ -152,16 +152,20 @@ static void mark_carried(dce *d, ir_op *loop, int k)
     mark_value(d, ir_yield_of(loop->regions[0])->args[k]);
 }
 
-/* Result k of a task: a companion needs the winner that it comes from. */
+/* Result k of a task: a companion needs what the winner is found by. */
 static void mark_reduced(dce *d, ir_op *task, int k)
 {
     mark_op(d, task);
     mark_value(d, task->args[ir_task_first_init(task) + k]);
     mark_value(d, ir_yield_of(task->regions[0])->args[k]);
     for (int r = 0, at = 0; r < ir_task_attr(task)->nreductions;
-         at += 1 + ir_task_attr(task)->reductions[r++].companions)
-        if (at < k && k <= at + ir_task_attr(task)->reductions[r].companions)
-            mark_value(d, task->res[at]);
+         at += 1 + ir_task_attr(task)->reductions[r++].companions) {
+        if (k < at || k > at + ir_task_attr(task)->reductions[r].companions)
+            continue;
+        mark_value(d, task->res[at]);
+        if (ir_reduce_is_last(ir_task_attr(task)->reductions[r].kind))
+            mark_value(d, task->res[at + 1]);
+    }
 }
 
 static void mark_parameter(dce *d, ir_value *v)

@@ -34,12 +34,14 @@ static ir_reduction *with_winners(ir_op *task, const ir_op *primal, const ir_bui
     int at = 0;
     for (int k = 0; k < ir_task_attr(task)->nreductions; k++) {
         reds[k] = ir_task_attr(primal)->reductions[k];
+        bool floats = false;
         for (int c = 0; c <= reds[k].companions; c++, at++) {
             vec_push(&o->inits, task->args[ir_task_first_init(task) + at]);
             vec_push(&o->yields, yield->args[at]);
             vec_push(&o->types, task->res[at]->type);
+            floats = floats || scalar_is_float(task->res[at]->type);
         }
-        if (reds[k].kind == IR_RED_ADD || !scalar_is_float(o->types.at[o->types.len - 1]))
+        if (reds[k].kind == IR_RED_ADD || !floats)
             continue;
         if (!number)
             number = rev_iteration_number(&in, task);
