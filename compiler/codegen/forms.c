@@ -17,6 +17,10 @@ const ir_func *kernel_form_of(const ir_func *kernel, kernel_form form)
         return kernel->ad.jvp;
     case FORM_HVP:
         return kernel->ad.hvp;
+    case FORM_JAC:
+        return kernel->ad.jac;
+    case FORM_HESS:
+        return kernel->ad.hess;
     }
     return NULL;
 }
@@ -24,7 +28,8 @@ const ir_func *kernel_form_of(const ir_func *kernel, kernel_form form)
 const char *form_suffix(kernel_form form)
 {
     static const char *const suffix[] = {
-        [FORM_RUN] = "", [FORM_GRAD] = "_grad", [FORM_JVP] = "_jvp", [FORM_HVP] = "_hvp"};
+        [FORM_RUN] = "", [FORM_GRAD] = "_grad", [FORM_JVP] = "_jvp", [FORM_HVP] = "_hvp",
+        [FORM_JAC] = "_jac", [FORM_HESS] = "_hess"};
     return suffix[form];
 }
 

@@ -229,6 +229,7 @@ typedef struct ir_sigparam {
     int rows, cols;
     int first;
     bool grad;           /* needs_grad: the adjoint yields its gradient */
+    int jac, hess;       /* its turn among the columns of the Jacobian, of the Hessian, from 1 on; 0: it has none */
     ir_field *array;     /* an array of the host, which has no components: 0 x 0; NULL: none */
     const char *lost_in; /* the field without dual in which its tangent would be lost, or NULL */
     /* a struct is a parameter for each member that is no struct, in order; `name` is the struct's */
@@ -244,13 +245,15 @@ typedef enum ir_func_kind {
     IR_KERNEL_GRAD, /* adjoint. Parameters: the primal's, then the gradients of its float results; yields the results,
                        then the gradients of the needs_grad parameters' components, in order */
     IR_KERNEL_JVP,  /* parameters: the primal's, then a tangent for each float one, in order; results alike */
-    IR_KERNEL_HVP   /* JVP of the adjoint: a tangent for each of its float parameters and results */
+    IR_KERNEL_HVP,  /* JVP of the adjoint: a tangent for each of its float parameters and results */
+    IR_KERNEL_JAC   /* of an export func. Parameters: the primal's (Hessian: the adjoint's). Yields what these yield, then
+                       the entries of the matrix that its pattern has, row by row; of a Hessian, its lower triangle */
 } ir_func_kind;
 
 /* Blocks of a caller's workspace are multiples of this. */
 enum { IR_WORKSPACE_ALIGN = 8 };
 
-enum { IR_DERIVE_GRAD = 1, IR_DERIVE_JVP = 2, IR_DERIVE_HVP = 4 };
+enum { IR_DERIVE_GRAD = 1, IR_DERIVE_JVP = 2, IR_DERIVE_HVP = 4, IR_DERIVE_JAC = 8, IR_DERIVE_HESS = 16 };
 
 /* Flags of a part, by their names in libtkc (TK_READS, ..., tkc_gen.h) and in printed IR. The first three are OP_READS,
  * OP_STORES and OP_ADDS. */
@@ -282,6 +285,15 @@ typedef struct ir_part {
     int first, last; /* components */
 } ir_part;
 
+/* The local Jacobian of a function that is called, by some of its parameters. */
+typedef struct ir_partials {
+    const struct ir_partials *next;
+    ir_func *func; /* yields the results, then the entries; NULL: there is none */
+    const int *rows, *cols; /* results, parameters */
+    int nrows, ncols;
+    bool *pattern; /* row major */
+} ir_partials;
+
 /* What differentiation knows of a function, and makes of it. */
 typedef struct ir_ad {
     int derive;              /* kernels: IR_DERIVE_* asked for (a derivative kernel: 0) */
@@ -295,6 +307,9 @@ typedef struct ir_ad {
     ir_func *primal; /* of a derived function */
     ir_func *grad, *jvp,
         *hvp; /* of a primal kernel, once generated; jvp is the primal itself where there are no duals */
+    ir_func *jac, *hess;  /* of an export func; NULL: none was asked for, or it is made of columns of jvp, of hvp */
+    const char *pattern;  /* of these: '1' for an entry that may not be zero, '0'; a blank behind each row */
+    const ir_partials *partials; /* of a function that is called, while Jacobians are made */
     ir_func *vjp, *fn_jvp, *replay; /* of functions, on demand. replay: without side effects */
     /* of functions whose derivatives a program asks for, f.grad(x), where memory counts as constant; passes/derive */
     ir_func *gradient;    /* of a function with one real result: by each float parameter */

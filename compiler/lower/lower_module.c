@@ -14,6 +14,8 @@ static ir_sigparam sigparam(const tx_local *p, int first, bool pure)
     ir_sigparam s = {
         .name = p->name, .elem = t->elem, .shape = shape_of(t), .rows = t->rows, .cols = t->cols, .first = first};
     s.grad = p->needs_grad || (pure && scalar_is_float(t->elem));
+    s.jac = scalar_is_float(t->elem) ? p->jac : 0;
+    s.hess = scalar_is_float(t->elem) ? p->hess : 0;
     if (p->whole) {
         s.name = p->whole->name;
         s.structure = p->whole->type->structure;

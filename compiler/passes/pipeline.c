@@ -21,12 +21,13 @@ typedef enum target {
     ON_ADJOINTS, /* of kernels and functions, and the functions that they run again */
     ON_JVPS,
     ON_HVPS,
+    ON_JACS,
     ON_GRADIENTS, /* adjoints and second-order products */
     ON_KERNELS    /* kernels of every kind */
 } target;
 
 /* With --debug each access of a primal is watched where the user wrote it: from here on none may move or vanish. */
-typedef enum exempt { WATCHED = 1, IN_DEBUG = 2, PURE = 4 } exempt;
+typedef enum exempt { WATCHED = 1, IN_DEBUG = 2 } exempt;
 
 /* By target. C compilers vectorise loops over rows, and one core runs many iterations. */
 enum { FOR_C = 1 << TARGET_C };
@@ -69,6 +70,8 @@ static bool is_on(target on, const ir_func *f)
         return f->kind == IR_KERNEL_JVP;
     case ON_HVPS:
         return f->kind == IR_KERNEL_HVP;
+    case ON_JACS:
+        return f->kind == IR_KERNEL_JAC;
     case ON_GRADIENTS:
         return is_on(ON_ADJOINTS, f) || is_on(ON_HVPS, f);
     case ON_KERNELS:
@@ -109,7 +112,7 @@ static bool derive_grad(ir_func *k)
         return true;
     }
     if (k->ad.no_grad ? !ir_has(k->body, overwrites_active)
-                      : k->ad.no_grad_why || !(k->ad.derive & (IR_DERIVE_GRAD | IR_DERIVE_HVP)))
+                      : k->ad.no_grad_why || !(k->ad.derive & (IR_DERIVE_GRAD | IR_DERIVE_HVP | IR_DERIVE_HESS)))
         return true;
     /* From here on an origin is an operation of the primal: what derived code replays. */
     ir_func *from = k->ad.with_locals ? k->ad.with_locals : k;
@@ -329,7 +332,8 @@ static const pass_row table[] = {
     {"simplify", "folding, common subexpressions, dead code; in adjoints, stores into arrays that nobody reads", ON_ALL,
      .run = simplify},
     {"vectors", "derivatives of singular vectors and eigenvectors: a warning", ON_MODULE, .check = vectors},
-    {"unroll", "loops of few trips in parallel loops are written out", ON_PRIMALS, .not_for = IN_DEBUG | PURE,
+    {"unroll", "loops of few trips in parallel loops, and in functions with Jacobians, are written out", ON_PRIMALS,
+     .not_for = IN_DEBUG,
      .change = pass_unroll, .then = pass_simplify},
     {"decisions", "floats that steer, and what they are computed from, are exact; in adjoints what decides there",
      ON_MODULE, .check = pass_decisions, .again = "rules"},
@@ -342,6 +346,8 @@ static const pass_row table[] = {
     {"spectral", "gradients by singular values that second-order products differentiate", ON_MODULE,
      .check = pass_spectral, .gone = IR_GONE_GRADIENT},
     {"rules", "data-access rules: overwritten reads and races are errors", ON_SOURCES, .check_func = pass_rules},
+    {"jacobian", "Jacobians and Hessians of export funcs, as straight-line code", ON_PRIMALS,
+     .check_func = pass_jacobian, .behind = pass_simplify, .behind_on = ON_JACS},
     {"forward", "JVPs of kernels", ON_PRIMALS, .check_func = derive_jvp, .behind = pass_simplify, .behind_on = ON_JVPS},
     {"share-jvps", "a JVP without duals is the primal", ON_MODULE, .check = share_jvps},
     {"hvp", "JVPs of adjoints, where asked for", ON_PRIMALS, .check_func = derive_hvp, .behind = pass_simplify,
@@ -406,8 +412,7 @@ static void after(ir_module *m, const pipeline_options *opt, const char *name, u
 
 static bool is_exempt(const pass_row *row, const ir_func *f)
 {
-    return ((row->not_for & WATCHED) && is_watched(f)) || ((row->not_for & IN_DEBUG) && f->module->debug) ||
-           ((row->not_for & PURE) && f->pure);
+    return ((row->not_for & WATCHED) && is_watched(f)) || ((row->not_for & IN_DEBUG) && f->module->debug);
 }
 
 static bool run_on(const pass_row *row, ir_func *f)

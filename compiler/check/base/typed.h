@@ -29,6 +29,7 @@ struct tx_local {
     bool mutable_;
     bool by_ref;           /* parameter: the caller's array */
     bool needs_grad;       /* kernel parameter */
+    int jac, hess;         /* of an export func: its turn in derive(jac(...), hess(...)), from 1 on */
     const tx_local *whole; /* of a parameter that is a struct, which this is leaf number `leaf` of */
     int leaf;
     ir_field *array; /* parameter that is an array of the host */

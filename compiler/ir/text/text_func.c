@@ -10,9 +10,10 @@ static const char *const kind_words[] = {[IR_FUNC] = "func",
                                          [IR_KERNEL] = "kernel",
                                          [IR_KERNEL_GRAD] = "kernel_grad",
                                          [IR_KERNEL_JVP] = "kernel_jvp",
-                                         [IR_KERNEL_HVP] = "kernel_hvp"};
+                                         [IR_KERNEL_HVP] = "kernel_hvp",
+                                         [IR_KERNEL_JAC] = "kernel_jac"};
 
-enum { LEN_KINDS = 5 };
+enum { LEN_KINDS = 6 };
 
 static const struct {
     const char *word;
@@ -38,6 +39,8 @@ static const struct {
     {"grad", offsetof(ir_func, ad.grad)},
     {"jvp", offsetof(ir_func, ad.jvp)},
     {"hvp", offsetof(ir_func, ad.hvp)},
+    {"jac", offsetof(ir_func, ad.jac)},
+    {"hess", offsetof(ir_func, ad.hess)},
     {"vjp", offsetof(ir_func, ad.vjp)},
     {"fn_jvp", offsetof(ir_func, ad.fn_jvp)},
     {"replay", offsetof(ir_func, ad.replay)},
@@ -66,6 +69,7 @@ static const struct {
     {"doc", offsetof(ir_func, doc)},
     {"no_grad_why", offsetof(ir_func, ad.no_grad_why)},
     {"no_jvp_why", offsetof(ir_func, ad.no_jvp_why)},
+    {"pattern", offsetof(ir_func, ad.pattern)},
 };
 
 enum {
@@ -124,10 +128,10 @@ static void results(ir_text *t, ir_func *f)
 /* What derivatives a kernel is to have. */
 static void derive(ir_text *t, ir_func *f)
 {
-    static const char *const words[] = {"grad", "jvp", "hvp"};
+    static const char *const words[] = {"grad", "jvp", "hvp", "jac", "hess"};
     if (!text_opt(t, " derive(", f->ad.derive != 0))
         return;
-    for (int i = 0, n = 0; i < 3; i++)
+    for (int i = 0, n = 0; i < 5; i++)
         if (t->out ? f->ad.derive & 1 << i : text_is(t, words[i])) {
             text_lit(t, n++ ? " " : "");
             text_lit(t, words[i]);
@@ -176,6 +180,10 @@ static void signature(ir_text *t, ir_sigparam *s)
     text_lit(t, " at ");
     text_int(t, &s->first, 0, INT32_MAX);
     text_flag(t, " grad", &s->grad);
+    if (text_opt(t, " jac ", s->jac != 0))
+        text_int(t, &s->jac, 1, INT32_MAX);
+    if (text_opt(t, " hess ", s->hess != 0))
+        text_int(t, &s->hess, 1, INT32_MAX);
     void *array = s->array, *structure = (void *)s->structure;
     if (text_opt(t, " array ", array != NULL)) {
         text_refer(t, &t->fields, "field", &array);
