@@ -380,8 +380,7 @@ static int count_writes(const cfn *c, const arg_list *l, const arg *a)
 
 static bool has_results_apart(const ir_func *primal, kernel_form form)
 {
-    return primal->ad.results_separate && (form == FORM_GRAD || form == FORM_HVP || form == FORM_HESS) &&
-           primal->nouts > 0;
+    return primal->ad.results_separate && form != FORM_RUN && form != FORM_JVP && primal->nouts > 0;
 }
 
 /* Entries that are not zero by structure are yielded behind the results; of a Hessian the gradient is between. */
@@ -457,8 +456,9 @@ static void print_definition(cfn *c, const ir_func *f, kernel_form form, const s
     emitter *e = c->e;
     strbuf hoists = {0};
     cfn_hoists(c, &hoists);
-    const bool apart = form == FORM_RUN && (kernel_form_of(f, FORM_GRAD) || kernel_form_of(f, FORM_HVP)) &&
-                       has_results_apart(f, FORM_GRAD);
+    bool apart = false;
+    for (int other = FORM_GRAD; form == FORM_RUN && other <= FORM_LAST_EXPORT; other++)
+        apart |= kernel_form_of(f, (kernel_form)other) && has_results_apart(f, (kernel_form)other);
     const char *whole = needs_whole_loops(&e->facts, c->f->body) ? "TK_WHOLE_LOOPS\n" : "";
     sb_printf(e->out, "%s%svoid %s_%s%s(%s)\n{\n", whole, apart ? "TK_NOINLINE_EXACT " : "", e->m->name, f->name,
               form_suffix(form), export_signature(e->mem, e->m, f, form));

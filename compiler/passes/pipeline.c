@@ -22,7 +22,7 @@ typedef enum target {
     ON_JVPS,
     ON_HVPS,
     ON_JACS,
-    ON_GRADIENTS, /* adjoints and second-order products */
+    ON_GRADIENTS, /* adjoints, second-order products, Jacobians */
     ON_KERNELS    /* kernels of every kind */
 } target;
 
@@ -73,7 +73,7 @@ static bool is_on(target on, const ir_func *f)
     case ON_JACS:
         return f->kind == IR_KERNEL_JAC;
     case ON_GRADIENTS:
-        return is_on(ON_ADJOINTS, f) || is_on(ON_HVPS, f);
+        return is_on(ON_ADJOINTS, f) || is_on(ON_HVPS, f) || is_on(ON_JACS, f);
     case ON_KERNELS:
         return f->kind != IR_FUNC;
     }
@@ -352,7 +352,7 @@ static const pass_row table[] = {
     {"share-jvps", "a JVP without duals is the primal", ON_MODULE, .check = share_jvps},
     {"hvp", "JVPs of adjoints, where asked for", ON_PRIMALS, .check_func = derive_hvp, .behind = pass_simplify,
      .behind_on = ON_HVPS},
-    {"results", "gradients and second-order products of export funcs call these for results", ON_GRADIENTS,
+    {"results", "gradients, second-order products and Jacobians of export funcs call these for results", ON_GRADIENTS,
      .run = drop_results},
     {"reread", "what launches stored is read by adjoints that need it in any case", ON_PRIMALS, .run = pass_reread},
     {"algebra", "reciprocals, constant factors and common factors, in adjoints", ON_ALL, .run = pass_algebra},
