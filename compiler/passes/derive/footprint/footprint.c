@@ -159,11 +159,12 @@ static void add_reads(const ir_module *m, const ir_func *f, effects *to)
     effects_free(&e);
 }
 
-/* Passes behind may have taken out loads, of the kernel and of what is derived from it. False: the part goes. */
+/* Later passes may remove loads, and turn sums into loads and stores: a write stays as the program has it as long as the
+ * kernel writes there. False: the part goes. */
 static bool is_left(ir_part *p, unsigned left)
 {
     enum { NEEDS = IR_PART_NEEDED | IR_PART_NEEDED_BY_PRODUCT, TOUCHES = IR_PART_READS | IR_PART_WRITES };
-    p->what &= ~(TOUCHES & ~left);
+    p->what &= ~(TOUCHES & ~(left & IR_PART_WRITES ? left | IR_PART_WRITES : left));
     if (!(left & IR_PART_NEEDED))
         p->what &= ~(NEEDS | IR_PART_CUSTOM | IR_PART_PERHAPS);
     return (p->what & (TOUCHES | NEEDS | IR_PART_SAVED)) != 0;

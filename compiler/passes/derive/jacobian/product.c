@@ -40,7 +40,8 @@ static bool chooses(const ir_value *v)
 
 static ir_value *choose(ir_builder *b, const ir_value *choice, ir_value *yes, ir_value *no, scalar type)
 {
-    return ir_op3(b, OP_SELECT, choice->def->args[0], yes ? yes : ir_zero(b, type), no ? no : ir_zero(b, type));
+    ir_value *zero = yes && no ? NULL : ir_zero(b, type);
+    return ir_op3(b, OP_SELECT, choice->def->args[0], yes ? yes : zero, no ? no : zero);
 }
 
 /* 1 / b may overflow where a quotient by b does not. */
@@ -64,11 +65,13 @@ ir_value *jac_product(ir_builder *b, ir_value *by, ir_value *of)
         return ir_op1(b, OP_NEG, by);
     if (chooses(by)) {
         ir_value *const *side = by->def->args;
-        return choose(b, by, jac_product(b, side[1], of), jac_product(b, side[2], of), type);
+        ir_value *yes = jac_product(b, side[1], of);
+        return choose(b, by, yes, jac_product(b, side[2], of), type);
     }
     if (chooses(of)) {
         ir_value *const *side = of->def->args;
-        return choose(b, of, jac_product(b, by, side[1]), jac_product(b, by, side[2]), type);
+        ir_value *yes = jac_product(b, by, side[1]);
+        return choose(b, of, yes, jac_product(b, by, side[2]), type);
     }
     if (is_reciprocal(by))
         return ir_op2(b, OP_DIV, ir_cast(b, type, of), by->def->args[1]);
