@@ -92,14 +92,17 @@ static ir_value *trip_count(lower *l, ir_value *lo, ir_value *hi, int64_t step, 
     const int64_t size = step > 0 ? step : -step;
     if (index == SC_I32) {
         ir_value *distance = ir_op2(b, OP_SUB, to, from);
-        return size == 1 ? distance
-                         : ir_op2(b, OP_DIV, ir_op2(b, OP_ADD, distance, const_i64(l, size - 1)), const_i64(l, size));
+        if (size == 1)
+            return distance;
+        ir_value *divisor = const_i64(l, size);
+        return ir_op2(b, OP_DIV, ir_op2(b, OP_ADD, distance, const_i64(l, size - 1)), divisor);
     }
     ir_value *one = ir_const_i(b, SC_U64, 1), *wide = ir_const_i(b, SC_U64, size);
-    ir_value *distance = ir_op2(b, OP_SUB, ir_cast(b, SC_U64, to), ir_cast(b, SC_U64, from));
+    ir_value *first = ir_cast(b, SC_U64, from), *distance = ir_op2(b, OP_SUB, ir_cast(b, SC_U64, to), first);
     ir_value *n = ir_op2(b, OP_ADD, ir_op2(b, OP_DIV, ir_op2(b, OP_SUB, distance, one), wide), one);
     n = ir_op2(b, OP_MIN, n, ir_const_i(b, SC_U64, INT64_MAX));
-    return ir_op3(b, OP_SELECT, ir_op2(b, OP_LT, from, to), ir_cast(b, SC_I64, n), const_i64(l, 0));
+    ir_value *none = const_i64(l, 0), *some = ir_cast(b, SC_I64, n);
+    return ir_op3(b, OP_SELECT, ir_op2(b, OP_LT, from, to), some, none);
 }
 
 static int64_t step_of(const tx_stmt *s, int d)
