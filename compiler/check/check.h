@@ -2,6 +2,7 @@
  * down; tests/tools/layers.py lists the calls that go up, which the recursion of the grammar makes.
  *
  *   check_module.c     items of a module, the order of functions
+ *   check_derive.c     derive(...)
  *   check_custom.c     grad_for, jvp_for        check_export.c  export func        check_extern.c  extern func
  *   check_loop.c       for, while, static for
  *   check_stmt.c       statements               check_assign.c  assignment and reductions
@@ -171,6 +172,15 @@ sym *declare_field(checker *c, fn *f, const ast_param *p, const sym *field);
 void declare_params(checker *c, fn *f, const ty *const *args, int more);
 /* Nothing more is called by i. */
 void instance_complete(checker *c, instance *i);
+
+/* ---- check_derive.c ---- */
+
+/* IR_DERIVE_* of derive(...), whose inputs are checked. */
+int derive_bits(checker *c, const sym *s, const ast_attr *a);
+/* Once the body is checked: whether the results of an export func have the matrices that derive(...) asks for. */
+void derive_check_rows(checker *c, const sym *s, const tx_func *f);
+/* The turn of a parameter in `matrix`, which is jac or hess, from 1 on; 0: it is not there. */
+int derive_turn(const fn *f, const ast_param *p, const char *matrix);
 
 /* ---- check_custom.c ---- */
 

@@ -27,9 +27,8 @@ const ir_func *kernel_form_of(const ir_func *kernel, kernel_form form)
 
 const char *form_suffix(kernel_form form)
 {
-    static const char *const suffix[] = {
-        [FORM_RUN] = "", [FORM_GRAD] = "_grad", [FORM_JVP] = "_jvp", [FORM_HVP] = "_hvp",
-        [FORM_JAC] = "_jac", [FORM_HESS] = "_hess"};
+    static const char *const suffix[] = {[FORM_RUN] = "",     [FORM_GRAD] = "_grad", [FORM_JVP] = "_jvp",
+                                         [FORM_HVP] = "_hvp", [FORM_JAC] = "_jac",   [FORM_HESS] = "_hess"};
     return suffix[form];
 }
 

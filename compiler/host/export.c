@@ -391,6 +391,8 @@ static void write_matrix(cfn *c, const ir_func *primal, kernel_form form)
     const matrix_shape s = matrix_of(primal, form);
     const matrix_names n = matrix_names_of(mem, primal, form);
     int at = primal->nresults;
+    if (s.nrows < 2)
+        stmt(c, nowhere, "(void)%s;", n.ld);
     if (form == FORM_HESS && s.ncols) {
         stmt(c, nowhere, "if (%s) {", n.grad);
         c->indent++;
@@ -400,8 +402,8 @@ static void write_matrix(cfn *c, const ir_func *primal, kernel_form form)
     }
     for (int i = 0; i < s.nrows; i++)
         for (int j = 0; j < (form == FORM_HESS ? i + 1 : s.ncols); j++) {
-            const char *mirror =
-                form == FORM_HESS && j < i ? arena_printf(mem, "%s = ", matrix_entry(mem, &n, j, i)) : "";
+            const char *mirror = form == FORM_HESS && j < i ? arena_printf(mem, "%s = ", matrix_entry(mem, &n, j, i))
+                                                            : "";
             stmt(c, nowhere, "%s%s = %s;", mirror, matrix_entry(mem, &n, i, j),
                  matrix_has(&s, i, j) ? val(c, yield->args[at++]).text : zero_text(s.elem));
         }
@@ -482,19 +484,13 @@ static void print_definition(cfn *c, const ir_func *f, kernel_form form, const s
 static void emit_export(emitter *e, const ir_func *primal, kernel_form form)
 {
     const ir_func *f = kernel_form_of(primal, form);
-    if (matrix_is_wanted(primal, form)) {
+    if (matrix_is_wanted(primal, form))
         matrix_print_tables(e, primal, form);
-        if (!f)
-            matrix_print_columns(e, primal, form);
-    }
     if (!f)
         return;
-    static const char *const what[] = {[FORM_RUN] = "export func",
-                                       [FORM_GRAD] = "gradient of",
-                                       [FORM_JVP] = "JVP of",
-                                       [FORM_HVP] = "JVP of the gradient of",
-                                       [FORM_JAC] = "Jacobian of",
-                                       [FORM_HESS] = "Hessian of"};
+    static const char *const what[] = {[FORM_RUN] = "export func", [FORM_GRAD] = "gradient of",
+                                       [FORM_JVP] = "JVP of",      [FORM_HVP] = "JVP of the gradient of",
+                                       [FORM_JAC] = "Jacobian of", [FORM_HESS] = "Hessian of"};
     emit_functions_of(e, f);
     sb_printf(e->out, "/* ---- %s %s, %s ---- */\n\n", what[form], primal->name, place_of(e, primal->loc));
     e->base = arena_printf(e->mem, "%s%s", file_level(e, primal->name), form_suffix(form));

@@ -53,8 +53,10 @@ const char *matrix_entry(arena *mem, const matrix_names *n, int i, int j);
 /* The constants and tables of the header, and the comment in front of the declaration. */
 void matrix_print_header(emitter *e, const ir_func *f, kernel_form form);
 void matrix_print_tables(emitter *e, const ir_func *f, kernel_form form);
-/* The function as a loop over directions. */
-void matrix_print_columns(emitter *e, const ir_func *f, kernel_form form);
+int matrix_turn(const ir_sigparam *p, kernel_form form); /* among the columns, from 1 on; 0: it has none */
+int matrix_first_column(const ir_func *f, kernel_form form, int i); /* of parameter i */
+/* Those that are loops over columns (columns.c). */
+void emit_matrices(emitter *e);
 
 /* ---- the .h (header.c, views.c) ---- */
 

@@ -246,8 +246,8 @@ typedef enum ir_func_kind {
                        then the gradients of the needs_grad parameters' components, in order */
     IR_KERNEL_JVP,  /* parameters: the primal's, then a tangent for each float one, in order; results alike */
     IR_KERNEL_HVP,  /* JVP of the adjoint: a tangent for each of its float parameters and results */
-    IR_KERNEL_JAC   /* of an export func. Parameters: the primal's (Hessian: the adjoint's). Yields what these yield, then
-                       the entries of the matrix that its pattern has, row by row; of a Hessian, its lower triangle */
+    IR_KERNEL_JAC /* of an export func. Parameters: the primal's (Hessian: the adjoint's). Yields what these yield, then
+                     the entries of the matrix that its pattern has, row by row; of a Hessian, its lower triangle */
 } ir_func_kind;
 
 /* Blocks of a caller's workspace are multiples of this. */
@@ -288,7 +288,7 @@ typedef struct ir_part {
 /* The local Jacobian of a function that is called, by some of its parameters. */
 typedef struct ir_partials {
     const struct ir_partials *next;
-    ir_func *func; /* yields the results, then the entries; NULL: there is none */
+    ir_func *func;          /* yields the results, then the entries; NULL: there is none */
     const int *rows, *cols; /* results, parameters */
     int nrows, ncols;
     bool *pattern; /* row major */
@@ -306,10 +306,10 @@ typedef struct ir_ad {
     const char *no_jvp_why;
     ir_func *primal; /* of a derived function */
     ir_func *grad, *jvp,
-        *hvp; /* of a primal kernel, once generated; jvp is the primal itself where there are no duals */
-    ir_func *jac, *hess;  /* of an export func; NULL: none was asked for, or it is made of columns of jvp, of hvp */
-    const char *pattern;  /* of these: '1' for an entry that may not be zero, '0'; a blank behind each row */
-    const ir_partials *partials; /* of a function that is called, while Jacobians are made */
+        *hvp;            /* of a primal kernel, once generated; jvp is the primal itself where there are no duals */
+    ir_func *jac, *hess; /* of an export func; NULL: none was asked for, or it is made of columns of jvp, of hvp */
+    const char *pattern; /* of these: '1' for an entry that may not be zero, '0'; a blank behind each row */
+    const ir_partials *partials;    /* of a function that is called, while Jacobians are made */
     ir_func *vjp, *fn_jvp, *replay; /* of functions, on demand. replay: without side effects */
     /* of functions whose derivatives a program asks for, f.grad(x), where memory counts as constant; passes/derive */
     ir_func *gradient;    /* of a function with one real result: by each float parameter */

@@ -51,7 +51,7 @@ static void by_unit_seeds(linearisation *w, ir_builder *b, jac_frame *f, const i
 }
 
 /* The Jacobian of the callee by these arguments, made once for each set of them. */
-static const ir_partials *partials_of(ir_func *callee, const numbers *active)
+static const ir_partials *partials_of(const linearisation *w, ir_func *callee, const numbers *active)
 {
     arena *mem = callee->module->mem;
     for (const ir_partials *p = callee->ad.partials; p; p = p->next) {
@@ -72,7 +72,7 @@ static const ir_partials *partials_of(ir_func *callee, const numbers *active)
     p->pattern = ARENA_ARRAY(mem, bool, (size_t)p->nrows * active->len + 1);
     const jac_wanted wanted = {rows, cols, p->nrows, p->ncols, callee->nresults, false};
     const char *name = intern(callee->module->names, arena_printf(mem, "%s_partials", callee->name));
-    p->func = jac_linearise(callee, IR_FUNC, name, &wanted, p->pattern);
+    p->func = w->function(callee, IR_FUNC, name, &wanted, p->pattern);
     if (p->func) {
         p->func->ad.primal = callee;
         p->func->nouts = 0; /* the results are others */
@@ -104,7 +104,7 @@ void lin_call(linearisation *w, ir_builder *b, jac_frame *f, const ir_op *op)
         if (lin_active(w, op->args[i]) && frame_vertex(w, f, op->args[i]) >= 0)
             vec_push(&active, i);
     const bool given = callee->external || callee->ad.custom_jvp || callee->ad.custom_grad;
-    const ir_partials *p = active.len && !given ? partials_of(callee, &active) : NULL;
+    const ir_partials *p = active.len && !given ? partials_of(w, callee, &active) : NULL;
     if (!active.len)
         ir_clone_op(b, op, &w->val);
     else if (p && p->func)

@@ -28,7 +28,7 @@ static void build_branch(linearisation *w, jac_frame *f, const ir_op *op, ir_op 
 {
     to->frame.outer = f;
     to->b = (ir_builder){.func = w->out, .region = add_region(w, c, k), .loc = op->loc};
-    lin_region(w, &to->b, &to->frame, op->regions[k]);
+    w->region(w, &to->b, &to->frame, op->regions[k]);
     to->partials = frame_matrix(w, &to->frame, &to->b, op->regions[k]);
     lin_yielded(w, op->regions[k], &to->yielded);
 }
@@ -96,21 +96,22 @@ void lin_if(linearisation *w, ir_builder *b, jac_frame *f, const ir_op *op)
     }
 }
 
-/* ---- loops: the partials of the carried values by what the loop starts from and by what it reads are carried, too, and
- * each trip multiplies them by the body's matrix ---- */
+/* ---- loops: the partials of the carried values by what the loop starts from and by what it reads are carried, too,
+ * and each trip multiplies them by the body's matrix ---- */
 
 typedef struct loop_lin {
     linearisation *w;
     const ir_op *op;
     ir_op *c;
-    jac_frame frame;     /* of the body */
-    jac_matrix body;     /* carried values by the frame's inputs */
-    int ncarried;        /* of the source */
-    int *input_of;       /* carried value -> input of the frame that is its parameter, -1: not active */
-    VEC(int) sources;    /* what the results are differentiated by: a carried value k where the loop starts, as -1 - k; an
-                            input of the frame */
-    VEC(int) outside;    /* by source: its vertex in the frame around the loop */
-    bool *has;           /* carried value by source: its partial is not zero by structure */
+    jac_frame frame; /* of the body */
+    jac_matrix body; /* carried values by the frame's inputs */
+    int ncarried;    /* of the source */
+    int *input_of;   /* carried value -> input of the frame that is its parameter, -1: not active */
+    VEC(int)
+    sources;          /* what the results are differentiated by: a carried value k where the loop starts, as -1 - k; an
+                         input of the frame */
+    VEC(int) outside; /* by source: its vertex in the frame around the loop */
+    bool *has;        /* carried value by source: its partial is not zero by structure */
     ir_value **param, **result;
 } loop_lin;
 
@@ -145,7 +146,7 @@ static void find_sources(loop_lin *x, jac_frame *f)
 static void find_pattern(loop_lin *x)
 {
     const size_t n = x->sources.len;
-    x->has = ARENA_ARRAY(x->w->out->module->mem, bool, (size_t)x->ncarried * n + 1);
+    x->has = ARENA_ARRAY(x->w->out->module->mem, bool, (size_t)x->ncarried *n + 1);
     for (size_t s = 0; s < n; s++)
         if (x->sources.at[s] < 0)
             *loop_has(x, -1 - x->sources.at[s], s) = true;
@@ -153,8 +154,7 @@ static void find_pattern(loop_lin *x)
         changed = false;
         for (int k = 0; k < x->ncarried; k++)
             for (size_t s = 0; s < n; s++) {
-                bool has = *loop_has(x, k, s) ||
-                           (x->sources.at[s] >= 0 && *jac_entry(&x->body, k, x->sources.at[s]));
+                bool has = *loop_has(x, k, s) || (x->sources.at[s] >= 0 && *jac_entry(&x->body, k, x->sources.at[s]));
                 for (int i = 0; i < x->ncarried && !has; i++)
                     has = x->input_of[i] >= 0 && *jac_entry(&x->body, k, x->input_of[i]) && *loop_has(x, i, s);
                 changed |= has && !*loop_has(x, k, s);
@@ -245,7 +245,7 @@ void lin_loop(linearisation *w, ir_builder *b, jac_frame *f, const ir_op *op)
             frame_input(&x.frame, p);
     }
     ir_builder in = {.func = w->out, .region = x.c->regions[0], .loc = op->loc};
-    lin_region(w, &in, &x.frame, op->regions[0]);
+    w->region(w, &in, &x.frame, op->regions[0]);
     x.body = frame_matrix(w, &x.frame, &in, op->regions[0]);
     b->loc = op->loc;
     find_sources(&x, f);

@@ -152,8 +152,8 @@ typedef struct sweep {
     elimination *e;
     bool reverse;
     int width;
-    known *has;     /* vertex by column or row */
-    ir_value **at;  /* the same; NULL: only operations are counted */
+    known *has;    /* vertex by column or row */
+    ir_value **at; /* the same; NULL: only operations are counted */
     int64_t operations;
 } sweep;
 

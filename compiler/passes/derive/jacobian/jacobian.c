@@ -1,6 +1,6 @@
-/* Jacobians and Hessians of export funcs: straight-line code of the local Jacobian of the function, and of its gradient.
- * Where there is none, or it is too long, columns of the JVP and of the second-order product take its place: they are
- * asked for here, and made by the rows behind. */
+/* Jacobians and Hessians of export funcs: straight-line code of the local Jacobian of the function, and of its
+ * gradient. Where there is none, or it is too long, columns of the JVP and of the second-order product take its place:
+ * they are asked for here, and made by the rows behind. */
 #include "passes/derive/derive.h"
 #include "passes/derive/jacobian/linearise.h"
 #include "passes/derive/reverse/reverse.h"
@@ -90,7 +90,7 @@ static ir_func *matrix_of(ir_func *f, ir_func *from, bool hess)
     else
         find_results(f, &rows);
     const jac_wanted wanted = {rows.at, cols.at, (int)rows.len, (int)cols.len, f->nresults, hess};
-    bool *pattern = ARENA_ARRAY(m->mem, bool, rows.len * cols.len + 1);
+    bool *pattern = ARENA_ARRAY(m->mem, bool, rows.len *cols.len + 1);
     const char *name = intern(m->names, arena_printf(m->mem, "%s_%s", f->name, hess ? "hess" : "jac"));
     ir_func *out = jac_linearise(from, IR_KERNEL_JAC, name, &wanted, pattern);
     if (out && !is_short(out)) {

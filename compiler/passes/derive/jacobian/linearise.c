@@ -8,74 +8,6 @@
 #include "passes/derive/jacobian/product.h"
 #include "passes/simplify/simplify.h"
 
-/* ---- frames ---- */
-
-static int enter(jac_frame *f, const ir_value *v)
-{
-    const int n = jac_vertex_add(&f->graph, v->type);
-    ptrmap_set(&f->vertex, v, (void *)(intptr_t)(n + 1));
-    return n;
-}
-
-int frame_input(jac_frame *f, const ir_value *v)
-{
-    const int n = enter(f, v);
-    vec_push(&f->inputs, n);
-    vec_push(&f->input_values, v);
-    return n;
-}
-
-int frame_result(jac_frame *f, const ir_value *v)
-{
-    return enter(f, v);
-}
-
-int frame_vertex(linearisation *w, jac_frame *f, const ir_value *v)
-{
-    const int known = (int)(intptr_t)ptrmap_get(&f->vertex, v) - 1;
-    if (known >= 0 || !f->outer || !lin_active(w, v) || frame_vertex(w, f->outer, v) < 0)
-        return known;
-    return frame_input(f, v);
-}
-
-void frame_free(jac_frame *f)
-{
-    jac_graph_free(&f->graph);
-    ptrmap_free(&f->vertex);
-    vec_free(&f->inputs);
-    vec_free(&f->input_values);
-}
-
-jac_matrix frame_matrix(linearisation *w, jac_frame *f, ir_builder *b, const ir_region *r)
-{
-    const ir_op *y = ir_yield_of(r);
-    int *rows = ARENA_ARRAY(w->out->module->mem, int, y->nargs + 1);
-    for (int i = 0; i < y->nargs; i++)
-        rows[i] = scalar_is_float(y->args[i]->type) ? frame_vertex(w, f, y->args[i]) : -1;
-    return jac_eliminate(&f->graph, b, rows, y->nargs, f->inputs.at, (int)f->inputs.len, false);
-}
-
-/* ---- values ---- */
-
-ir_value *lin_value(const linearisation *w, const ir_value *v)
-{
-    ir_value *c = ir_map_get(&w->val, v);
-    assert(c);
-    return c;
-}
-
-bool lin_active(const linearisation *w, const ir_value *v)
-{
-    return scalar_is_float(v->type) && w->act.varied[v->id];
-}
-
-void lin_yielded(const linearisation *w, const ir_region *r, jac_values *to)
-{
-    const ir_op *y = ir_yield_of(r);
-    for (int i = 0; i < y->nargs; i++)
-        vec_push(to, lin_value(w, y->args[i]));
-}
-
 /* ---- operations ---- */
 
 static void lin_pure(linearisation *w, ir_builder *b, jac_frame *f, const ir_op *op)
@@ -90,8 +22,8 @@ static void lin_pure(linearisation *w, ir_builder *b, jac_frame *f, const ir_op 
     int to = -1;
     for (int k = 0; k < op->nargs; k++) {
         const int from = lin_active(w, op->args[k]) ? frame_vertex(w, f, op->args[k]) : -1;
-        if (from < 0 || op_contributes_nothing(op, k) ||
-            (activity_has(&w->act, r) && op_lacks_derivative(op, k)) || op_not_differentiable(op->code, k))
+        if (from < 0 || op_contributes_nothing(op, k) || (activity_has(&w->act, r) && op_lacks_derivative(op, k)) ||
+            op_not_differentiable(op->code, k))
             continue;
         ir_value *one = ir_const_f(b, op->args[k]->type, 1), *by = rule_apply(b, op->code, k, &at, one, r->type);
         if (!by)
@@ -142,7 +74,7 @@ static void lin_op(linearisation *w, ir_builder *b, jac_frame *f, const ir_op *o
         ir_clone_op(b, op, &w->val);
 }
 
-void lin_region(linearisation *w, ir_builder *b, jac_frame *f, const ir_region *r)
+static void lin_region(linearisation *w, ir_builder *b, jac_frame *f, const ir_region *r)
 {
     for (const ir_op *op = r->first; op && op->code != OP_YIELD; op = op->next) {
         b->loc = op->loc;
@@ -203,8 +135,8 @@ static void fill(linearisation *w, const jac_wanted *wanted, bool *pattern)
     for (int i = 0; i < wanted->nrows; i++)
         rows[i] = frame_vertex(w, &top, y->args[wanted->rows[i]]);
     b.loc = y->loc;
-    const jac_matrix j =
-        jac_eliminate(&top.graph, &b, rows, wanted->nrows, top.inputs.at, wanted->ncols, wanted->lower);
+    const jac_matrix j = jac_eliminate(&top.graph, &b, rows, wanted->nrows, top.inputs.at, wanted->ncols,
+                                       wanted->lower);
     yield_entries(w, &b, wanted, &j, pattern);
     frame_free(&top);
 }
@@ -214,7 +146,8 @@ ir_func *jac_linearise(const ir_func *f, ir_func_kind kind, const char *name, co
     bool *active = ARENA_ARRAY(f->module->mem, bool, f->body->nparams + 1);
     for (int k = 0; k < wanted->ncols; k++)
         active[wanted->cols[k]] = true;
-    linearisation w = {.from = f, .act = activity_of_params(f, active)};
+    linearisation w = {
+        .from = f, .act = activity_of_params(f, active), .region = lin_region, .function = jac_linearise};
     if (can_linearise(&w, f->body)) {
         w.out = ir_func_create(f->module, kind, name);
         w.val = ir_map_create(f);

@@ -1,4 +1,4 @@
-/* Linearisation, internal to linearise.c, control.c and call.c of this folder. */
+/* Linearisation, internal to linearise.c, frame.c, control.c and call.c of this folder. */
 #ifndef TKC_LINEARISE_INT_H
 #define TKC_LINEARISE_INT_H
 
@@ -7,21 +7,28 @@
 
 typedef VEC(ir_value *) jac_values;
 
-typedef struct linearisation {
+typedef struct linearisation linearisation;
+typedef struct jac_frame jac_frame;
+
+struct linearisation {
     const ir_func *from;
     ir_func *out;
     activity act; /* of the source, by the columns */
     ir_map val;   /* source value -> its clone */
-} linearisation;
+    /* linearises the operations of r; a function (jac_linearise) */
+    void (*region)(linearisation *w, ir_builder *b, jac_frame *f, const ir_region *r);
+    ir_func *(*function)(const ir_func *f, ir_func_kind kind, const char *name, const jac_wanted *wanted,
+                         bool *pattern);
+};
 
 /* A region with a graph of its own: the body, a branch, the body of a loop. */
-typedef struct jac_frame {
-    struct jac_frame *outer;
+struct jac_frame {
+    jac_frame *outer;
     jac_graph graph;
     ptrmap vertex;   /* source value -> number of its vertex + 1 */
     VEC(int) inputs; /* vertices without predecessor */
     VEC(const ir_value *) input_values;
-} jac_frame;
+};
 
 /* The vertex of a value in the frame, -1: it is not active. What comes from outside becomes an input. */
 int frame_vertex(linearisation *w, jac_frame *f, const ir_value *v);
@@ -32,7 +39,6 @@ void frame_free(jac_frame *f);
 /* The partials of the values that r yields by all inputs of the frame, at the end of r. */
 jac_matrix frame_matrix(linearisation *w, jac_frame *f, ir_builder *b, const ir_region *r);
 
-void lin_region(linearisation *w, ir_builder *b, jac_frame *f, const ir_region *r);
 ir_value *lin_value(const linearisation *w, const ir_value *v);
 bool lin_active(const linearisation *w, const ir_value *v);
 /* The values that r yields. */
