@@ -6,7 +6,7 @@ Kernels: all arrays and numbers of floats are needs_grad, and fields hold nothin
 import re
 import sys
 
-SCALARS = {"bool", "float", "double", "void", *(f"{u}int{n}_t" for u in ("", "u") for n in (8, 16, 32, 64))}
+SCALARS = {"bool", "float", "double", "void", "int", *(f"{u}int{n}_t" for u in ("", "u") for n in (8, 16, 32, 64))}
 ARRAY = 64  # elements of an array of the host: more than any test's extents need
 
 
@@ -171,7 +171,7 @@ class Function:
             i, o = self.offset(self.ins, p), self.offset(self.outs, p)
             source, sink, start = {"": (f"x[{i} + k]", "y", 0), "_dual": (f"v[{i} + k]", "dy", 0), "_grad": (f"w[{o} + k]", "g", 1), "_lambda": (f"w[{o} + k]", "", 0),
                                    "_grad_dual": ("0.0", "dg", 1)}[suffix]
-            gradient = suffix.startswith("_grad")
+            gradient = suffix.startswith("_grad") or suffix == "_lambda"
             if gradient and o is None:
                 source = "1.0"  # gradients are added to what is there
             elif not gradient and i is None:

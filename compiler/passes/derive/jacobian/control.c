@@ -76,6 +76,9 @@ void lin_if(linearisation *w, ir_builder *b, jac_frame *f, const ir_op *op)
     for (int k = 0; k < 2; k++)
         build_branch(w, f, op, c, k, &side[k]);
     b->loc = op->loc;
+    for (int s = 0; s < 2; s++)
+        for (size_t j = 0; j < side[s].frame.inputs.len; j++)
+            (void)frame_vertex(w, f, side[s].frame.input_values.at[j]); /* in front of the results */
     for (int k = 0; k < op->nres; k++) {
         c->res[k]->name = op->res[k]->name;
         ir_map_set(&w->val, op->res[k], c->res[k]);
@@ -103,14 +106,13 @@ typedef struct loop_lin {
     linearisation *w;
     const ir_op *op;
     ir_op *c;
-    jac_frame frame; /* of the body */
-    jac_matrix body; /* carried values by the frame's inputs */
-    int ncarried;    /* of the source */
-    int *input_of;   /* carried value -> input of the frame that is its parameter, -1: not active */
-    VEC(int)
-    sources;          /* what the results are differentiated by: a carried value k where the loop starts, as -1 - k; an
-                         input of the frame */
-    VEC(int) outside; /* by source: its vertex in the frame around the loop */
+    jac_frame frame;  /* of the body */
+    jac_matrix body;  /* carried values by the frame's inputs */
+    int ncarried;     /* of the source */
+    int *input_of;    /* carried value -> input of the frame that is its parameter, -1: not active */
+    VEC(int) sources; /* vertices of the frame around the loop: the results are differentiated by these */
+    int *start;       /* carried value -> source that it starts from, -1: none */
+    int *reads;       /* input of the frame -> source that it is, -1: a carried value */
     bool *has;        /* carried value by source: its partial is not zero by structure */
     ir_value **param, **result;
 } loop_lin;
@@ -120,26 +122,42 @@ static bool *loop_has(const loop_lin *x, int k, size_t s)
     return &x->has[(size_t)k * x->sources.len + s];
 }
 
+static int source_of(loop_lin *x, int vertex)
+{
+    for (size_t s = 0; s < x->sources.len; s++)
+        if (x->sources.at[s] == vertex)
+            return (int)s;
+    vec_push(&x->sources, vertex);
+    return (int)x->sources.len - 1;
+}
+
 static void find_sources(loop_lin *x, jac_frame *f)
 {
+    arena *mem = x->w->out->module->mem;
     const int init = ir_loop_first_init(x->op);
+    x->start = ARENA_ARRAY(mem, int, x->ncarried + 1);
+    x->reads = ARENA_ARRAY(mem, int, x->frame.inputs.len + 1);
     for (int k = 0; k < x->ncarried; k++) {
         const ir_value *v = x->op->args[init + k];
         const int from = x->input_of[k] >= 0 && lin_active(x->w, v) ? frame_vertex(x->w, f, v) : -1;
-        if (from < 0)
-            continue;
-        vec_push(&x->sources, -1 - k);
-        vec_push(&x->outside, from);
+        x->start[k] = from < 0 ? -1 : source_of(x, from);
     }
     for (size_t j = 0; j < x->frame.inputs.len; j++) {
         bool own = false;
         for (int k = 0; k < x->ncarried; k++)
             own |= x->input_of[k] == (int)j;
-        if (own)
-            continue;
-        vec_push(&x->sources, (int)j);
-        vec_push(&x->outside, frame_vertex(x->w, f, x->frame.input_values.at[j]));
+        x->reads[j] = own ? -1 : source_of(x, frame_vertex(x->w, f, x->frame.input_values.at[j]));
     }
+}
+
+/* What the body adds to the partial of carried value k by source s directly. */
+static ir_value *read_partial(const loop_lin *x, ir_builder *in, int k, size_t s)
+{
+    ir_value *sum = NULL;
+    for (size_t j = 0; j < x->frame.inputs.len; j++)
+        if (x->reads[j] == (int)s)
+            sum = in ? jac_sum(in, sum, *jac_entry(&x->body, k, (int)j)) : sum ? sum : *jac_entry(&x->body, k, (int)j);
+    return sum;
 }
 
 /* To the fixpoint: a partial is there before the first trip, comes from the body, or from a carried value. */
@@ -147,14 +165,11 @@ static void find_pattern(loop_lin *x)
 {
     const size_t n = x->sources.len;
     x->has = ARENA_ARRAY(x->w->out->module->mem, bool, (size_t)x->ncarried *n + 1);
-    for (size_t s = 0; s < n; s++)
-        if (x->sources.at[s] < 0)
-            *loop_has(x, -1 - x->sources.at[s], s) = true;
     for (bool changed = true; changed;) {
         changed = false;
         for (int k = 0; k < x->ncarried; k++)
             for (size_t s = 0; s < n; s++) {
-                bool has = *loop_has(x, k, s) || (x->sources.at[s] >= 0 && *jac_entry(&x->body, k, x->sources.at[s]));
+                bool has = *loop_has(x, k, s) || x->start[k] == (int)s || read_partial(x, NULL, k, s);
                 for (int i = 0; i < x->ncarried && !has; i++)
                     has = x->input_of[i] >= 0 && *jac_entry(&x->body, k, x->input_of[i]) && *loop_has(x, i, s);
                 changed |= has && !*loop_has(x, k, s);
@@ -173,9 +188,7 @@ static ir_value *next_partial(loop_lin *x, ir_builder *in, int k, size_t s)
         if (by && *loop_has(x, i, s))
             sum = jac_sum(in, sum, jac_product(in, by, x->param[(size_t)i * n + s]));
     }
-    if (x->sources.at[s] >= 0)
-        sum = jac_sum(in, sum, *jac_entry(&x->body, k, x->sources.at[s]));
-    return or_zero(in, sum, x->op->res[k]->type);
+    return or_zero(in, jac_sum(in, sum, read_partial(x, in, k, s)), x->op->res[k]->type);
 }
 
 static void carry_partials(loop_lin *x, const ir_builder *b, ir_builder *in)
@@ -189,8 +202,8 @@ static void carry_partials(loop_lin *x, const ir_builder *b, ir_builder *in)
     for (size_t at = 0; at < all; at++) {
         const int k = (int)(at / n);
         if (x->has[at])
-            x->param[at] = ir_loop_carry(
-                x->c, ir_const_f(&front, x->op->res[k]->type, x->sources.at[at % n] == -1 - k ? 1 : 0), &x->result[at]);
+            x->param[at] = ir_loop_carry(x->c, ir_const_f(&front, x->op->res[k]->type, x->start[k] == (int)(at % n)),
+                                         &x->result[at]);
     }
     jac_values yielded = {0};
     lin_yielded(x->w, x->op->regions[0], &yielded);
@@ -262,9 +275,8 @@ void lin_loop(linearisation *w, ir_builder *b, jac_frame *f, const ir_op *op)
         const int to = frame_result(f, op->res[k]);
         for (size_t s = 0; s < x.sources.len; s++)
             if (*loop_has(&x, k, s))
-                jac_edge_add(&f->graph, b, x.outside.at[s], to, x.result[(size_t)k * x.sources.len + s]);
+                jac_edge_add(&f->graph, b, x.sources.at[s], to, x.result[(size_t)k * x.sources.len + s]);
     }
     vec_free(&x.sources);
-    vec_free(&x.outside);
     frame_free(&x.frame);
 }

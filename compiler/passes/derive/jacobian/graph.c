@@ -1,6 +1,7 @@
 #include "passes/derive/jacobian/graph.h"
 #include "passes/derive/jacobian/product.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* ---- the graph ---- */
@@ -32,6 +33,7 @@ static jac_edge *find_edge(jac_graph *g, int from, int to)
 
 void jac_edge_add(jac_graph *g, ir_builder *b, int from, int to, ir_value *by)
 {
+    assert(from < to);
     if (!by || jac_is(by, 0))
         return;
     jac_edge *e = find_edge(g, from, to);

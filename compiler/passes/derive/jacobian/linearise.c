@@ -17,11 +17,13 @@ static void lin_pure(linearisation *w, ir_builder *b, jac_frame *f, const ir_op 
     if (!lin_active(w, r))
         return;
     rule_values at = {.result = lin_value(w, r), .part = OP_COUNT};
-    for (int k = 0; k < op->nargs; k++)
+    int vertices[3] = {-1, -1, -1}, to = -1;
+    for (int k = 0; k < op->nargs; k++) { /* inputs of the frame come in front of what follows from them */
         at.args[k] = lin_value(w, op->args[k]);
-    int to = -1;
+        vertices[k] = lin_active(w, op->args[k]) ? frame_vertex(w, f, op->args[k]) : -1;
+    }
     for (int k = 0; k < op->nargs; k++) {
-        const int from = lin_active(w, op->args[k]) ? frame_vertex(w, f, op->args[k]) : -1;
+        const int from = vertices[k];
         if (from < 0 || op_contributes_nothing(op, k) || (activity_has(&w->act, r) && op_lacks_derivative(op, k)) ||
             op_not_differentiable(op->code, k))
             continue;
