@@ -2,6 +2,7 @@
  * down; tests/tools/layers.py lists the calls that go up, which the recursion of the grammar makes.
  *
  *   check_module.c     items of a module, the order of functions
+ *   check_derive.c     derive(...)
  *   check_custom.c     grad_for, jvp_for        check_export.c  export func        check_extern.c  extern func
  *   check_loop.c       for, while, static for
  *   check_stmt.c       statements               check_assign.c  assignment
@@ -188,6 +189,15 @@ void declare_params(checker *c, fn *f, const ty *const *args, int more);
 /* Nothing more is called by i. */
 void instance_complete(checker *c, instance *i);
 
+/* ---- check_derive.c ---- */
+
+/* IR_DERIVE_* of derive(...), whose inputs are checked. */
+int derive_bits(checker *c, const sym *s, const ast_attr *a);
+/* Once the body is checked: whether the results of an export func have the matrices that derive(...) asks for. */
+void derive_check_rows(checker *c, const sym *s, const tx_func *f);
+/* The turn of a parameter in `matrix`, which is jac or hess, from 1 on; 0: it is not there. */
+int derive_turn(const fn *f, const ast_param *p, const char *matrix);
+
 /* ---- check_custom.c ---- */
 
 /* grad_for and jvp_for of the whole module, once all bodies are checked; then, what kernels may call each other. */
@@ -225,6 +235,8 @@ void default_requests(checker *c, tx_func *f);
 void check_requests(checker *c, const sym *s, const ast_attr *a, tx_func *f);
 /* By which inputs those of an export func are, once its parameters are declared. */
 void check_inputs(checker *c, const fn *f);
+/* Once the body is checked: whether an export func has the matrices that derive(...) asks for. */
+void check_rows(checker *c, const sym *s, const tx_func *f);
 
 /* ---- check_extern.c ---- */
 

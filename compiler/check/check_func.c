@@ -385,6 +385,7 @@ void check_plain_func(checker *c, sym *s)
     i->used = s->item->is_export || s->item->is_extern; /* the header declares what the host provides */
     check_attrs(c, s, i->tx);
     check_body(c, s, i, s->span);
+    check_rows(c, s, i->tx);
 }
 
 void check_kernel(checker *c, sym *s)

@@ -3,9 +3,9 @@
 
 #include "check/check.h"
 
-enum { KINDS = 3 };
+enum { KINDS = 5, MATRICES = IR_DERIVE_JAC | IR_DERIVE_HESS };
 
-static const char *const kind_names[KINDS] = {"grad", "jvp", "hvp"}; /* of IR_DERIVE_*, by bit */
+static const char *const kind_names[KINDS] = {"grad", "jvp", "hvp", "jac", "hess"}; /* of IR_DERIVE_*, by bit */
 
 static const char *kind_name(int kind)
 {
@@ -20,7 +20,9 @@ static const char *kind_name(int kind)
 static void bad_derivative(checker *c, src_span at)
 {
     ERR(c, at, DIAG_DERIVE);
-    NOTE(c, at, "derive(...) takes grad, jvp and hvp; derive() is a kernel without derivatives");
+    NOTE(c, at,
+         "derive(...) takes grad, jvp, hvp, and of export funcs jac(x, ...) and hess(x, ...); derive() is a kernel "
+         "without derivatives");
 }
 
 static tx_request *add_request(checker *c, tx_func *f, int kind, src_span at)
@@ -53,7 +55,7 @@ static void check_request(checker *c, const sym *s, const ast_expr *e, tx_func *
     const bool listed = e->kind == AST_EXPR_CALL;
     const ast_expr *name = listed ? e->a : e;
     const int kind = kind_of(name);
-    if (!kind) {
+    if (!kind || ((kind & MATRICES) && (!listed || s->kind == SYM_KERNEL))) {
         bad_derivative(c, name->span);
     } else if (tx_derives(f) & kind) {
         ERR(c, name->span, DIAG_ATTR_TWICE, name->name);
@@ -119,7 +121,7 @@ static const ty *type_of(const sym *s, const ast_param *p)
 }
 
 /* What is wrong with an entry of a list, NULL: nothing is. */
-static const char *misfit(checker *c, const sym *s, const ast_expr *e, const ast_param *p)
+static const char *misfit(checker *c, const sym *s, const tx_request *r, const ast_expr *e, const ast_param *p)
 {
     if (e->kind == AST_EXPR_MEMBER)
         return "a struct counts as a whole: its name alone is listed";
@@ -129,6 +131,8 @@ static const char *misfit(checker *c, const sym *s, const ast_expr *e, const ast
         return arena_printf(c->mem, "it is no parameter of '%s'", s->name);
     if (p->dir == AST_DIR_OUT)
         return "an 'out' array is a result";
+    if ((r->kind & MATRICES) && p->type && p->type->kind == AST_TYPE_ARRAY)
+        return "it is an array of the host, which is no column of a matrix";
     return is_const(p) ? "it is const" : NULL;
 }
 
@@ -136,7 +140,7 @@ static void list_input(checker *c, const sym *s, tx_request *r, const ast_expr *
 {
     const char *name = e->kind == AST_EXPR_NAME ? e->name : NULL;
     const ast_param *p = name ? param_of(s, name) : NULL;
-    const char *why = misfit(c, s, e, p);
+    const char *why = misfit(c, s, r, e, p);
     if (p)
         names_use(c, name, e->span);
     if (why) {
@@ -161,7 +165,7 @@ static void check_list(checker *c, const sym *s, tx_request *r)
     for (const ast_expr *e = r->list; e; e = e->next)
         list_input(c, s, r, e);
     for (const ast_param *p = s->item->params; p; p = p->next) {
-        if (p->dir != AST_DIR_INOUT || !ty_has_floats(type_of(s, p)) || has(r, p->name))
+        if ((r->kind & MATRICES) || p->dir != AST_DIR_INOUT || !ty_has_floats(type_of(s, p)) || has(r, p->name))
             continue;
         ERR(c, r->at, DIAG_DERIVE_INOUT, kind_name(r->kind), p->name);
         NOTE(c, p->span,
@@ -208,8 +212,8 @@ static void mark_local(tx_local *l, bool grad, bool dual)
 
 static void mark_param(checker *c, const fn *f, const ast_param *p)
 {
-    const bool grad = any_by(f->tx, IR_DERIVE_GRAD | IR_DERIVE_HVP, p),
-               dual = any_by(f->tx, IR_DERIVE_JVP | IR_DERIVE_HVP, p);
+    const bool grad = any_by(f->tx, IR_DERIVE_GRAD | IR_DERIVE_HVP | IR_DERIVE_HESS, p),
+               dual = any_by(f->tx, IR_DERIVE_JVP | IR_DERIVE_HVP | MATRICES, p);
     const sym *s = names_lookup(c, p->name, p->span);
     const ty *t = type_of(f->sym, p);
     for (int i = 0; i < ty_nleaves(t); i++) {
@@ -234,4 +238,21 @@ void check_inputs(checker *c, const fn *f)
     }
     for (const ast_param *p = f->sym->item->params; p; p = p->next)
         mark_param(c, f, p);
+}
+
+void check_rows(checker *c, const sym *s, const tx_func *f)
+{
+    bool floats = false, arrays = false;
+    const ty *result = f->result;
+    for (int k = 0; result && k < (result->kind == TY_TUPLE ? result->nmembers : 1); k++)
+        floats |= ty_has_floats(result->kind == TY_TUPLE ? result->members[k] : result);
+    for (const ast_param *p = s->item->params; p; p = p->next)
+        arrays |= p->dir == AST_DIR_OUT || p->dir == AST_DIR_INOUT;
+    for (int i = 0; i < f->nrequests; i++) {
+        const tx_request *r = &f->requests[i];
+        if ((r->kind & MATRICES) && arrays)
+            ERR(c, r->at, DIAG_DERIVE_ROWS, kind_name(r->kind), s->name, "it writes arrays of the host");
+        else if ((r->kind & MATRICES) && !floats && diag_error_count(c->d) == 0)
+            ERR(c, r->at, DIAG_DERIVE_ROWS, kind_name(r->kind), s->name, "it has no result of floats");
+    }
 }

@@ -17,14 +17,18 @@ const ir_func *kernel_form_of(const ir_func *kernel, kernel_form form)
         return kernel->ad.jvp;
     case FORM_HVP:
         return kernel->ad.hvp;
+    case FORM_JAC:
+        return kernel->ad.jac;
+    case FORM_HESS:
+        return kernel->ad.hess;
     }
     return NULL;
 }
 
 const char *form_suffix(kernel_form form)
 {
-    static const char *const suffix[] = {
-        [FORM_RUN] = "", [FORM_GRAD] = "_grad", [FORM_JVP] = "_jvp", [FORM_HVP] = "_hvp"};
+    static const char *const suffix[] = {[FORM_RUN] = "",     [FORM_GRAD] = "_grad", [FORM_JVP] = "_jvp",
+                                         [FORM_HVP] = "_hvp", [FORM_JAC] = "_jac",   [FORM_HESS] = "_hess"};
     return suffix[form];
 }
 

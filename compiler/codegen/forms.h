@@ -6,7 +6,9 @@
 
 /* ---- a kernel and what is derived from it ---- */
 
-typedef enum kernel_form { FORM_RUN, FORM_GRAD, FORM_JVP, FORM_HVP } kernel_form;
+typedef enum kernel_form { FORM_RUN, FORM_GRAD, FORM_JVP, FORM_HVP, FORM_JAC, FORM_HESS } kernel_form;
+/* The last of kernels; export funcs have the others as well. */
+enum { FORM_LAST = FORM_HVP, FORM_LAST_EXPORT = FORM_HESS };
 const char *form_suffix(kernel_form form);                              /* "_grad" */
 const ir_func *kernel_form_of(const ir_func *kernel, kernel_form form); /* NULL if not generated */
 /* The inputs of an export func that such a derivative is by: "p, q"; NULL: all floats. */

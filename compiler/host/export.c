@@ -33,12 +33,18 @@ static ir_storage storage_of(const arg *a)
     return ir_storage_of(a->p.array, a->plane);
 }
 
+/* A matrix has the function's own. */
+static const ir_sigparam *signature_of(const ir_func *f, kernel_form form)
+{
+    return form >= FORM_JAC ? f->sig : kernel_form_of(f, form)->sig;
+}
+
 /* Inputs in the order of the region's parameters, outputs in the order of the yielded values;
  * docs/c-api/export-func.md has the order in C. */
 static void push_inputs(arena *mem, arg_list *l, const ir_func *f, kernel_form form)
 {
     const bool reverse = form == FORM_GRAD || form == FORM_HVP;
-    const ir_sigparam *sig = kernel_form_of(f, form)->sig;
+    const ir_sigparam *sig = signature_of(f, form);
     int value = 0;
     for (int tangent = 0; tangent <= (form == FORM_JVP || form == FORM_HVP); tangent++) {
         for (int i = 0; i < f->nsig; i++) {
@@ -53,6 +59,12 @@ static void push_inputs(arena *mem, arg_list *l, const ir_func *f, kernel_form f
                                                    : SIG_INPUT,
                                   .value = value};
             value += components(&sig[i]);
+        }
+        for (int i = 0; i < f->nouts && form == FORM_HESS && matrix_has_multipliers(f); i++) {
+            if (!sig_is_float(&f->outs[i]))
+                continue;
+            l->at[l->n++] = (arg){.p = matrix_multiplier(mem, f, i), .use = SIG_INPUT, .value = value};
+            value += components(&f->outs[i]);
         }
         for (int i = 0; i < f->nsig && reverse; i++)
             if (sig[i].grad && sig_is_seed(&sig[i]))
@@ -70,7 +82,7 @@ static void push_inputs(arena *mem, arg_list *l, const ir_func *f, kernel_form f
 static void push_outputs(arena *mem, arg_list *l, const ir_func *f, kernel_form form)
 {
     const bool reverse = form == FORM_GRAD || form == FORM_HVP;
-    const ir_sigparam *sig = kernel_form_of(f, form)->sig;
+    const ir_sigparam *sig = signature_of(f, form);
     int value = 0;
     for (int tangent = 0; tangent <= (form == FORM_JVP || form == FORM_HVP); tangent++) {
         for (int i = 0; i < f->nouts; i++) {
@@ -136,7 +148,7 @@ static void push_group(sig_items *items, const arg_list *l, ir_plane plane)
     }
 }
 
-static const char *workspace_name(arena *mem, const ir_func *f)
+const char *export_workspace_name(arena *mem, const ir_func *f)
 {
     return free_name(mem, f, "workspace");
 }
@@ -152,14 +164,25 @@ void export_items(arena *mem, sig_items *items, const ir_func *f, kernel_form fo
     push_group(items, &out, ir_adjoint_of(IR_DATA));
 }
 
+/* A matrix that is made column by column takes what the columns take. */
+static const ir_func *workspace_of(const ir_func *f, kernel_form form)
+{
+    const ir_func *made = kernel_form_of(f, form);
+    if (!made && form >= FORM_JAC)
+        made = kernel_form_of(f, form == FORM_HESS ? FORM_HVP : FORM_JVP);
+    return made ? made->ad.workspace : NULL;
+}
+
 const char *export_signature(arena *mem, const ir_module *m, const ir_func *f, kernel_form form)
 {
     strbuf b = {0};
     sig_items items = {0};
     export_items(mem, &items, f, form);
     add_items(mem, &b, &items);
-    if (kernel_form_of(f, form)->ad.workspace)
-        sb_printf(&b, "%svoid *%s", b.len ? ", " : "", workspace_name(mem, f));
+    if (form >= FORM_JAC)
+        matrix_add_arguments(mem, &b, f, form);
+    if (workspace_of(f, form))
+        sb_printf(&b, "%svoid *%s", b.len ? ", " : "", export_workspace_name(mem, f));
     const size_t column = strlen("void __(") + strlen(m->name) + strlen(f->name) + strlen(form_suffix(form));
     const char *r = b.len ? wrap_list(mem, arena_strdup(mem, sb_str(&b)), column, 2) : "void";
     vec_free(&items);
@@ -249,7 +272,7 @@ static const char *size_text(arena *mem, const ir_func *f, const ir_value *v)
 
 const char *export_workspace(arena *mem, const ir_func *f, kernel_form form)
 {
-    const ir_func *w = kernel_form_of(f, form)->ad.workspace;
+    const ir_func *w = workspace_of(f, form);
     if (!w)
         return NULL;
     strbuf b = {0};
@@ -365,7 +388,33 @@ static int count_writes(const cfn *c, const arg_list *l, const arg *a)
 
 static bool has_results_apart(const ir_func *primal, kernel_form form)
 {
-    return primal->ad.results_separate && (form == FORM_GRAD || form == FORM_HVP) && primal->nouts > 0;
+    return primal->ad.results_separate && form != FORM_RUN && form != FORM_JVP && primal->nouts > 0;
+}
+
+/* Entries that are not zero by structure are yielded behind the results; of a Hessian the gradient is between. */
+static void write_matrix(cfn *c, const ir_func *primal, kernel_form form)
+{
+    arena *mem = c->e->mem;
+    const ir_op *yield = c->f->body->last;
+    const matrix_shape s = matrix_of(primal, form);
+    const matrix_names n = matrix_names_of(mem, primal, form);
+    int at = primal->nresults;
+    if (s.nrows < 2)
+        stmt(c, nowhere, "(void)%s;", n.ld);
+    if (form == FORM_HESS && s.ncols) {
+        stmt(c, nowhere, "if (%s) {", n.grad);
+        c->indent++;
+        for (int i = 0; i < s.nrows; i++)
+            stmt(c, nowhere, "%s[%d] = %s;", n.grad, i, val(c, yield->args[at++]).text);
+        close_block(c);
+    }
+    for (int i = 0; i < s.nrows; i++)
+        for (int j = 0; j < (form == FORM_HESS ? i + 1 : s.ncols); j++) {
+            const char *mirror = form == FORM_HESS && j < i ? arena_printf(mem, "%s = ", matrix_entry(mem, &n, j, i))
+                                                            : "";
+            stmt(c, nowhere, "%s%s = %s;", mirror, matrix_entry(mem, &n, i, j),
+                 matrix_has(&s, i, j) ? val(c, yield->args[at++]).text : zero_text(s.elem));
+        }
 }
 
 static void write_outputs(cfn *c, const ir_func *primal, kernel_form form, const arg_list *out)
@@ -396,6 +445,8 @@ static void write_outputs(cfn *c, const ir_func *primal, kernel_form form, const
         else if (a->optional && ends(out, a) && count)
             c->indent--;
     }
+    if (form >= FORM_JAC)
+        write_matrix(c, primal, form);
 }
 
 /* What the function makes no use of. */
@@ -415,8 +466,9 @@ static void print_definition(cfn *c, const ir_func *f, kernel_form form, const s
     emitter *e = c->e;
     strbuf hoists = {0};
     cfn_hoists(c, &hoists);
-    const bool apart = form == FORM_RUN && (kernel_form_of(f, FORM_GRAD) || kernel_form_of(f, FORM_HVP)) &&
-                       has_results_apart(f, FORM_GRAD);
+    bool apart = false;
+    for (int other = FORM_GRAD; form == FORM_RUN && other <= FORM_LAST_EXPORT; other++)
+        apart |= kernel_form_of(f, (kernel_form)other) && has_results_apart(f, (kernel_form)other);
     const char *whole = needs_whole_loops(&e->facts, c->f->body) ? "TK_WHOLE_LOOPS\n" : "";
     sb_printf(e->out, "%s%svoid %s_%s%s(%s)\n{\n", whole, apart ? "TK_NOINLINE_EXACT " : "", e->m->name, f->name,
               form_suffix(form), export_signature(e->mem, e->m, f, form));
@@ -430,7 +482,7 @@ static void print_definition(cfn *c, const ir_func *f, kernel_form form, const s
     const bool given = kernel_form_of(f, form)->ad.workspace; /* not where all blocks of it are empty */
     if (c->uses_st)
         sb_printf(e->out, "    unsigned char *%s = %s%s;\n", c->st, given ? "(unsigned char *)" : "",
-                  given ? workspace_name(e->mem, f) : "NULL");
+                  given ? export_workspace_name(e->mem, f) : "NULL");
     sb_addn(e->out, sb_str(body), body->len);
     sb_add(e->out, "}\n");
     reset_line(e, e->out);
@@ -441,12 +493,13 @@ static void print_definition(cfn *c, const ir_func *f, kernel_form form, const s
 static void emit_export(emitter *e, const ir_func *primal, kernel_form form)
 {
     const ir_func *f = kernel_form_of(primal, form);
+    if (matrix_is_wanted(primal, form))
+        matrix_print_tables(e, primal, form);
     if (!f)
         return;
-    static const char *const what[] = {[FORM_RUN] = "export func",
-                                       [FORM_GRAD] = "gradient of",
-                                       [FORM_JVP] = "JVP of",
-                                       [FORM_HVP] = "JVP of the gradient of"};
+    static const char *const what[] = {[FORM_RUN] = "export func", [FORM_GRAD] = "gradient of",
+                                       [FORM_JVP] = "JVP of",      [FORM_HVP] = "JVP of the gradient of",
+                                       [FORM_JAC] = "Jacobian of", [FORM_HESS] = "Hessian of"};
     emit_functions_of(e, f);
     sb_printf(e->out, "/* ---- %s %s, %s ---- */\n\n", what[form], primal->name, place_of(e, primal->loc));
     e->base = arena_printf(e->mem, "%s%s", file_level(e, primal->name), form_suffix(form));
@@ -465,7 +518,11 @@ static void emit_export(emitter *e, const ir_func *primal, kernel_form form)
         if (a->p.array)
             c->planes[storage_of(a)].name = name;
     }
-    names_unique_function(c->names, workspace_name(e->mem, primal));
+    names_unique_function(c->names, export_workspace_name(e->mem, primal));
+    const matrix_names matrix = matrix_names_of(e->mem, primal, form);
+    const char *const taken[] = {matrix.at, matrix.ld, matrix.grad};
+    for (int i = 0; i < 3 && form >= FORM_JAC; i++)
+        names_unique_function(c->names, taken[i]);
     c->out = &body;
     c->info = facts_of(&e->facts, f);
     c->pure = true;
@@ -486,7 +543,7 @@ void emit_exports(emitter *e)
 {
     e->facts.pure = true;
     for (size_t i = 0; i < e->m->funcs.len; i++)
-        for (int form = FORM_RUN; form <= FORM_HVP && ir_is_export(e->m->funcs.at[i]); form++)
+        for (int form = FORM_RUN; form <= FORM_LAST_EXPORT && ir_is_export(e->m->funcs.at[i]); form++)
             emit_export(e, e->m->funcs.at[i], (kernel_form)form);
     e->facts.pure = false;
 }

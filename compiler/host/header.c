@@ -357,16 +357,21 @@ static void print_export(emitter *e, const ir_func *f)
     }
     add_extents(e, f);
     sb_printf(b, " */\nvoid %s_%s(%s);\n\n", p, f->name, export_signature(e->mem, e->m, f, FORM_RUN));
-    for (int form = FORM_GRAD; form <= FORM_HVP; form++) {
-        if (!kernel_form_of(f, (kernel_form)form))
+    for (int form = FORM_GRAD; form <= FORM_LAST_EXPORT; form++) {
+        const bool matrix = matrix_is_wanted(f, (kernel_form)form);
+        if (!kernel_form_of(f, (kernel_form)form) && !matrix)
             continue;
         const char *suffix = form_suffix((kernel_form)form);
         print_workspace(e, f, (kernel_form)form);
-        sb_add(b, "/** ");
-        sb_printf(b, what[form], f->name);
+        if (matrix) {
+            matrix_print_header(e, f, (kernel_form)form);
+        } else {
+            sb_add(b, "/** ");
+            sb_printf(b, what[form], f->name);
+        }
         if (form == FORM_JVP && writes_arrays(f))
             sb_add(b, ".\n *  Arrays that are written, and their duals, are never NULL");
-        const char *inputs = form_inputs(e->mem, f, (kernel_form)form);
+        const char *inputs = matrix ? NULL : form_inputs(e->mem, f, (kernel_form)form);
         if (inputs)
             sb_printf(b, ".\n *  It is by %s", inputs);
         sb_printf(b, ". */\nvoid %s_%s%s(%s);\n\n", p, f->name, suffix,

@@ -24,6 +24,39 @@ const char *export_workspace(arena *mem, const ir_func *f, kernel_form form);
 /* Whether that macro has parameter i of the function: an integer, or a struct with one. */
 bool export_sizes(const ir_func *f, int i);
 void emit_exports(emitter *e);
+const char *export_workspace_name(arena *mem, const ir_func *f);
+
+/* ---- Jacobians and Hessians of export funcs (matrix.c) ---- */
+
+typedef struct matrix_shape {
+    int nrows, ncols;
+    scalar elem;
+    const char *pattern; /* of the lower triangle for a Hessian; NULL: dense */
+} matrix_shape;
+
+/* The names of the arguments behind the others. */
+typedef struct matrix_names {
+    const char *at, *grad, *ld;
+} matrix_names;
+
+bool matrix_is_wanted(const ir_func *f, kernel_form form);
+matrix_shape matrix_of(const ir_func *f, kernel_form form);
+bool matrix_has(const matrix_shape *s, int i, int j);
+/* A function with several results takes multipliers of them for its Hessian. */
+bool matrix_has_multipliers(const ir_func *f);
+ir_sigparam matrix_multiplier(arena *mem, const ir_func *f, int i);
+matrix_names matrix_names_of(arena *mem, const ir_func *f, kernel_form form);
+void matrix_add_arguments(arena *mem, strbuf *b, const ir_func *f, kernel_form form);
+/* "jac[2 * ld + 1]"; col: text of a column. */
+const char *matrix_element(arena *mem, const matrix_names *n, int i, const char *col);
+const char *matrix_entry(arena *mem, const matrix_names *n, int i, int j);
+/* The constants and tables of the header, and the comment in front of the declaration. */
+void matrix_print_header(emitter *e, const ir_func *f, kernel_form form);
+void matrix_print_tables(emitter *e, const ir_func *f, kernel_form form);
+/* The first column of parameter i; -1: it has none. */
+int matrix_column(const ir_func *f, kernel_form form, int i);
+/* Those that are loops over columns (columns.c). */
+void emit_matrices(emitter *e);
 
 /* ---- the .h (header.c, views.c) ---- */
 

@@ -66,7 +66,7 @@ void emit_helpers_of(strbuf *out, strbuf *code, const char *prefix)
     mark(wanted, sb_str(code));
     sb_printf(out, "%s#include <math.h>\n%s\n",
               any_names(wanted, "FLT_MAX") || any_names(wanted, "DBL_MAX") ? "#include <float.h>\n" : "",
-              any_names(wanted, "memcpy") ? "#include <string.h>\n" : "");
+              any_names(wanted, "memcpy") || strstr(sb_str(code), "memset(") ? "#include <string.h>\n" : "");
     for (int i = 0; i < emit_nhelpers; i++) {
         if (!wanted[i])
             continue;

@@ -37,6 +37,7 @@ typedef struct ir_field ir_field;
 typedef struct ir_mparam ir_mparam;
 typedef struct ir_layout ir_layout;
 typedef struct ir_struct ir_struct;
+typedef struct ir_partials ir_partials; /* passes/derive/jacobian */
 
 /* Pure scalar operations come from ops.def, the others from struct_ops.def; one enumeration, so that a switch sees all.
  */
@@ -246,13 +247,15 @@ typedef enum ir_func_kind {
                        then the gradients of the needs_grad parameters' components, in order */
     IR_KERNEL_JVP,  /* parameters: the primal's, then a tangent for each float one without no_dual, in order; results
                        alike */
-    IR_KERNEL_HVP   /* JVP of the adjoint, whose results all have tangents */
+    IR_KERNEL_HVP,  /* JVP of the adjoint, whose results all have tangents */
+    IR_KERNEL_JAC /* of an export func. Parameters: the primal's (Hessian: the adjoint's). Yields what these yield, then
+                     the entries of the matrix that its pattern has, row by row; of a Hessian, its lower triangle */
 } ir_func_kind;
 
 /* Blocks of a caller's workspace are multiples of this. */
 enum { IR_WORKSPACE_ALIGN = 8 };
 
-enum { IR_DERIVE_GRAD = 1, IR_DERIVE_JVP = 2, IR_DERIVE_HVP = 4 };
+enum { IR_DERIVE_GRAD = 1, IR_DERIVE_JVP = 2, IR_DERIVE_HVP = 4, IR_DERIVE_JAC = 8, IR_DERIVE_HESS = 16 };
 
 /* Flags of a part, by their names in libtkc (TK_READS, ..., tkc_gen.h) and in printed IR. The first three are OP_READS,
  * OP_STORES and OP_ADDS. */
@@ -308,6 +311,10 @@ typedef struct ir_ad {
         *hvp;      /* of a primal kernel, once generated; jvp is the primal itself where there are no duals */
     ir_func *bent; /* of an export func whose hvp is by other inputs than its grad: the adjoint that the former is made
                       from, until it is */
+    ir_func *curved;     /* the adjoint that its Hessian is made from, until it is */
+    ir_func *jac, *hess; /* of an export func; NULL: none was asked for, or it is made of columns of jvp, of hvp */
+    const char *pattern; /* of these: '1' for an entry that may not be zero, '0'; a blank behind each row */
+    const ir_partials *partials;    /* of a function that is called, while Jacobians are made */
     ir_func *vjp, *fn_jvp, *replay; /* of functions, on demand. replay: without side effects */
     /* of functions whose derivatives a program asks for, f.grad(x), where memory counts as constant; passes/derive */
     ir_func *gradient;    /* of a function with one real result: by each float parameter */
@@ -372,6 +379,13 @@ static inline int ir_derives(const ir_func *f)
     for (int i = 0; i < f->ad.nrequests; i++)
         kinds |= f->ad.requests[i].kind;
     return kinds;
+}
+static inline const ir_request *ir_request_of(const ir_func *f, int kind) /* NULL: it is not asked for */
+{
+    for (int i = 0; i < f->ad.nrequests; i++)
+        if (f->ad.requests[i].kind == kind)
+            return &f->ad.requests[i];
+    return NULL;
 }
 
 /* What its launches do to the data of a field, all parts together. */

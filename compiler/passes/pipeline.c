@@ -21,12 +21,13 @@ typedef enum target {
     ON_ADJOINTS, /* of kernels and functions, and the functions that they run again */
     ON_JVPS,
     ON_HVPS,
-    ON_GRADIENTS, /* adjoints and second-order products */
+    ON_JACS,
+    ON_GRADIENTS, /* adjoints, second-order products, Jacobians */
     ON_KERNELS    /* kernels of every kind */
 } target;
 
 /* With --debug each access of a primal is watched where the user wrote it: from here on none may move or vanish. */
-typedef enum exempt { WATCHED = 1, IN_DEBUG = 2, PURE = 4 } exempt;
+typedef enum exempt { WATCHED = 1, IN_DEBUG = 2 } exempt;
 
 /* By target. C compilers vectorise loops over rows, and one core runs many iterations. */
 enum { FOR_C = 1 << TARGET_C };
@@ -69,8 +70,10 @@ static bool is_on(target on, const ir_func *f)
         return f->kind == IR_KERNEL_JVP;
     case ON_HVPS:
         return f->kind == IR_KERNEL_HVP;
+    case ON_JACS:
+        return f->kind == IR_KERNEL_JAC;
     case ON_GRADIENTS:
-        return is_on(ON_ADJOINTS, f) || is_on(ON_HVPS, f);
+        return is_on(ON_ADJOINTS, f) || is_on(ON_HVPS, f) || is_on(ON_JACS, f);
     case ON_KERNELS:
         return f->kind != IR_FUNC;
     }
@@ -118,6 +121,15 @@ static const char *derived_name(const ir_func *k, const char *suffix)
     return intern(k->module->names, arena_printf(k->module->mem, "%s_%s", k->name, suffix));
 }
 
+/* One that is not the program's: what is made of it has other inputs than its gradient. */
+static ir_func *adjoint_beside(ir_func *k, int kind, const char *suffix)
+{
+    ir_func *made = adjoint_by(k, kind);
+    if (made)
+        made->name = derived_name(k, suffix);
+    return made;
+}
+
 /* A plain store takes the gradient of what was there, and so does the winner of a minimum, also in a no_grad kernel:
  * that is the whole adjoint of one. */
 static bool derive_grad(ir_func *k)
@@ -127,18 +139,17 @@ static bool derive_grad(ir_func *k)
         return true;
     }
     if (k->ad.no_grad ? !ir_has(k->body, overwrites_active)
-                      : k->ad.no_grad_why || !(ir_derives(k) & (IR_DERIVE_GRAD | IR_DERIVE_HVP)))
+                      : k->ad.no_grad_why || !(ir_derives(k) & (IR_DERIVE_GRAD | IR_DERIVE_HVP | IR_DERIVE_HESS)))
         return true;
     /* From here on an origin is an operation of the primal: what derived code replays. */
     ir_forget_origins(k->ad.with_locals ? k->ad.with_locals : k);
-    if (needs_bent(k)) {
-        k->ad.bent = adjoint_by(k, IR_DERIVE_HVP);
-        if (!k->ad.bent)
-            return false;
-        k->ad.bent->name = derived_name(k, "bent");
-    }
-    k->ad.grad = adjoint_by(k, IR_DERIVE_GRAD);
-    return k->ad.grad != NULL;
+    const int kinds = ir_derives(k);
+    if ((kinds & IR_DERIVE_HESS) && !(k->ad.curved = adjoint_beside(k, IR_DERIVE_HESS, "curved")))
+        return false;
+    if (needs_bent(k) && !(k->ad.bent = adjoint_beside(k, IR_DERIVE_HVP, "bent")))
+        return false;
+    k->ad.grad = kinds & (IR_DERIVE_GRAD | IR_DERIVE_HVP) ? adjoint_by(k, IR_DERIVE_GRAD) : NULL;
+    return k->ad.grad || !(kinds & (IR_DERIVE_GRAD | IR_DERIVE_HVP));
 }
 
 static bool bars_scope(const ir_op *op)
@@ -176,7 +187,7 @@ static bool derive_jvp(ir_func *k)
 static bool derive_hvp(ir_func *k)
 {
     const int errors = diag_error_count(k->module->diag);
-    if (k->ad.grad &&
+    if ((k->ad.grad || k->ad.bent) &&
         ((ir_derives(k) & IR_DERIVE_HVP) || (k->ad.no_grad && k->ad.jvp && activity_has_second_order(k->module))))
         pass_forward(k->ad.bent ? k->ad.bent : k->ad.grad, IR_KERNEL_HVP, derived_name(k, "hvp"));
     if (k->ad.bent)
@@ -350,8 +361,8 @@ static const pass_row table[] = {
     {"simplify", "folding, common subexpressions, dead code; in adjoints, stores into arrays that nobody reads", ON_ALL,
      .run = simplify},
     {"vectors", "derivatives of singular vectors and eigenvectors: a warning", ON_MODULE, .check = vectors},
-    {"unroll", "loops of few trips in parallel loops are written out", ON_PRIMALS, .not_for = IN_DEBUG | PURE,
-     .change = pass_unroll, .then = pass_simplify},
+    {"unroll", "loops of few trips in parallel loops, and in functions with Jacobians, are written out", ON_PRIMALS,
+     .not_for = IN_DEBUG, .change = pass_unroll, .then = pass_simplify},
     {"decisions", "floats that steer, and what they are computed from, are exact; in adjoints what decides there",
      ON_MODULE, .check = pass_decisions, .again = "rules"},
     {"invariants", "counters follow from the index of their loop; invariants leave it, so that adjoints save them once",
@@ -363,11 +374,13 @@ static const pass_row table[] = {
     {"spectral", "gradients by singular values that second-order products differentiate", ON_MODULE,
      .check = pass_spectral, .gone = IR_GONE_GRADIENT},
     {"rules", "data-access rules: overwritten reads and races are errors", ON_SOURCES, .check_func = pass_rules},
+    {"jacobian", "Jacobians and Hessians of export funcs, as straight-line code", ON_PRIMALS,
+     .check_func = pass_jacobian, .behind = pass_simplify, .behind_on = ON_JACS},
     {"forward", "JVPs of kernels", ON_PRIMALS, .check_func = derive_jvp, .behind = pass_simplify, .behind_on = ON_JVPS},
     {"share-jvps", "a JVP without duals is the primal", ON_MODULE, .check = share_jvps},
     {"hvp", "JVPs of adjoints, where asked for", ON_PRIMALS, .check_func = derive_hvp, .behind = pass_simplify,
      .behind_on = ON_HVPS},
-    {"results", "gradients and second-order products of export funcs call these for results", ON_GRADIENTS,
+    {"results", "gradients, second-order products and Jacobians of export funcs call these for results", ON_GRADIENTS,
      .run = drop_results},
     {"reread", "what launches stored is read by adjoints that need it in any case", ON_PRIMALS, .run = pass_reread},
     {"algebra", "reciprocals, constant factors and common factors, in adjoints", ON_ALL, .run = pass_algebra},
@@ -427,8 +440,7 @@ static void after(ir_module *m, const pipeline_options *opt, const char *name, u
 
 static bool is_exempt(const pass_row *row, const ir_func *f)
 {
-    return ((row->not_for & WATCHED) && is_watched(f)) || ((row->not_for & IN_DEBUG) && f->module->debug) ||
-           ((row->not_for & PURE) && f->pure);
+    return ((row->not_for & WATCHED) && is_watched(f)) || ((row->not_for & IN_DEBUG) && f->module->debug);
 }
 
 static bool run_on(const pass_row *row, ir_func *f)

@@ -15,7 +15,7 @@ refused "bad.ir:2:17: error: a field expected, not 'x'" 'kernel k() {\n  %%0:f32
 refused "bad.ir:2:8: error: there is no function 'g'" 'func f() {\n  call g()\n  yield\n}\n'
 refused "bad.ir:1:10: error: a type expected, not 'f77'" 'param a: f77 = 1\n'
 refused "bad.ir:3:1: error: '}' expected, not the end of the text" 'func f() {\n  yield\n'
-refused "bad.ir:1:1: error: one of func, kernel, kernel_grad, kernel_jvp, kernel_hvp expected, not 'fun'" 'fun f() {\n  yield\n}\n'
+refused "bad.ir:1:1: error: one of func, kernel, kernel_grad, kernel_jvp, kernel_hvp, kernel_jac expected, not 'fun'" 'fun f() {\n  yield\n}\n'
 refused "invalid IR in 'f', operation 'add'" 'func f(%%0:f32, %%1:f64) {\n  %%2:f32 = add %%0, %%1\n  yield\n}\n'
 refused "a function calls itself: 'f'" 'func f() {\n  call f()\n  yield\n}\n'
 printf 'func f() {\n  yield\n}\n' >good.ir

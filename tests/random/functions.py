@@ -173,6 +173,11 @@ class Functions:
         plist = ", ".join(n if generic else f"{n}: {TYPES.get(k, k)}" for n, k in zip(names, args))
         out = "" if generic else f" -> ({', '.join(written)})" if more else f" -> {written[0]}"
         derive = self.rng.choice(["", "", " derive(grad, jvp, hvp)", " derive(grad)", " derive(jvp)"]) if self.pure else ""
+        floats = [n for n, k in zip(names, args) if k in FLOATS or k in ("Pair", "Part", "Frame")]
+        if self.pure and floats and any(k in FLOATS or k in ("Pair", "Part", "Frame") for k in (result, *more)) and self.chance(0.5):
+            self.count("export func, jac and hess")
+            by = [", ".join(self.rng.sample(floats, self.rng.randint(1, len(floats)))) for _ in range(2)]
+            derive = f" derive(grad, jvp, hvp, jac({by[0]}), hess({by[1]}))"
         body = [f"{'export ' if self.pure else ''}func {name}({plist}){out}{derive} {{", *self.lines, "}"]
         weight = 20 if self.nested_function else 1
         self.lines, self.pad, self.scope, self.budget, self.inside, self.mult, self.kernel_level = saved

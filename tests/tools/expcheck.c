@@ -3,6 +3,7 @@
  *   - the JVP along a random direction against Richardson-extrapolated central differences,
  *   - reverse against forward, <J v, w> = <v, J^T w>,
  *   - the second-order product, where there is one, against differences of the gradient,
+ *   - Jacobians and Hessians against columns of the JVP and of the second-order product, and their patterns,
  *   - values: those that the derivatives give along must be the function's own.
  * usage: expcheck [LO HI]   the range of the inputs (default 0.3 1.2)
  *        expcheck --random LO HI   for random programs: outputs at kinks, where differences of several steps disagree, are left out. Then, with data at ties (ties.h),
@@ -154,6 +155,72 @@ static double *differences(const expcheck_func *f, map_fn map, const double *x, 
     return doubt;
 }
 
+/* ---- Jacobians and Hessians ---- */
+
+void expcheck_pattern(const char *name, const double *matrix, int nrows, int ncols, int n, const int *row, const int *col)
+{
+    double *rest = new(nrows * ncols);
+    memcpy(rest, matrix, (size_t)(nrows * ncols) * sizeof *rest);
+    for (int k = 0; k < n; k++)
+        rest[row[k] * ncols + col[k]] = 0.0;
+    for (int k = 0; k < nrows * ncols; k++)
+        if (rest[k] != 0.0) {
+            printf("%s: entry %d, %d is %g, and not in the pattern\n", name, k / ncols, k % ncols, rest[k]);
+            exit(1);
+        }
+    free(rest);
+}
+
+static void check_jacobian(const expcheck_func *f, const double *x, const double *y)
+{
+    double *matrix = new(f->nout * f->jac_ncolumns), *y1 = new(f->nout), *dy = new(f->nout), *v = new(f->nin), *column = new(f->nout), *doubt = NULL;
+    f->jac(x, y1, matrix);
+    compare(f, "value of jac", y1, y, NULL, f->nout, rounding(f, kinks ? 1e-11 : 1e-13), NULL);
+    for (int j = 0; j < f->jac_ncolumns; j++) {
+        memset(v, 0, (size_t)f->nin * sizeof *v);
+        v[f->jac_columns[j]] = 1.0;
+        for (int i = 0; i < f->nout; i++)
+            column[i] = matrix[i * f->jac_ncolumns + j];
+        if (f->jvp && !f->by_jvp)
+            f->jvp(x, v, y1, dy);
+        else
+            doubt = differences(f, value_of, x, v, NULL, dy, f->nout);
+        compare(f, "column of jac", column, dy, doubt, f->nout, rounding(f, !f->jvp || f->by_jvp ? 1e-6 : kinks ? 1e-9 : 1e-11), f->jvp && !f->by_jvp ? NULL : f->single_out);
+        free(doubt);
+        doubt = NULL;
+    }
+    double *all[] = {matrix, y1, dy, v, column};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        free(all[i]);
+}
+
+static void check_hessian(const expcheck_func *f, const double *x, const double *w, const double *y)
+{
+    const int n = f->hess_ncolumns;
+    double *matrix = new(n * n), *y1 = new(f->nout), *dy = new(f->nout), *g = new(f->nin), *dg = new(f->nin), *v = new(f->nin), *gradient = new(n), *column = new(n), *right = new(n);
+    const double one = 1.0;
+    f->hess(x, y1, w, gradient, matrix);
+    compare(f, "value of hess", y1, y, NULL, f->nout, rounding(f, kinks ? 1e-11 : 1e-13), NULL);
+    for (int j = 0; j < n && f->hvp && !f->by_hvp; j++) {
+        memset(v, 0, (size_t)f->nin * sizeof *v);
+        v[f->hess_columns[j]] = 1.0;
+        f->hvp(x, v, y1, dy, f->nout > 1 ? w : &one, g, dg);
+        for (int i = 0; i < n; i++) {
+            column[i] = matrix[i * n + j];
+            right[i] = dg[f->hess_columns[i]];
+        }
+        compare(f, "column of hess", column, right, NULL, n, rounding(f, kinks ? 1e-8 : 1e-10), NULL);
+        for (int i = 0; i < n; i++)
+            right[i] = g[f->hess_columns[i]];
+        compare(f, "gradient of hess", gradient, right, NULL, n, rounding(f, kinks ? 1e-10 : 1e-12), NULL);
+    }
+    double *all[] = {matrix, y1, dy, g, dg, v, gradient, column, right};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        free(all[i]);
+}
+
+/* ---- all of a function ---- */
+
 /* by: inputs along which directions go; NULL: all. */
 static void check_by(const expcheck_func *f, const bool *by)
 {
@@ -192,6 +259,10 @@ static void check_by(const expcheck_func *f, const bool *by)
         doubt2 = differences(f, gradient_of, x, v, w, fdg, f->nin);
         compare(f, "hvp against differences", dg, fdg, doubt2, f->nin, kinks ? 1e-5 : 1e-6, f->single_in);
     }
+    if (f->jac)
+        check_jacobian(f, x, y);
+    if (f->hess)
+        check_hessian(f, x, w, y);
     double *all[] = {x, v, w, y, y1, dy, fd, g, g1, dg, fdg, doubt, doubt2};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]);

@@ -13,7 +13,14 @@ typedef struct expcheck_func {
     void (*grad)(const double *x, double *y, const double *w, double *g);                                         /* NULL: none */
     void (*jvp)(const double *x, const double *v, double *y, double *dy);                                         /* NULL: none */
     void (*hvp)(const double *x, const double *v, double *y, double *dy, const double *w, double *g, double *dg); /* NULL: none; of constant seeds */
+    void (*jac)(const double *x, double *y, double *matrix);                                                      /* NULL: none */
+    void (*hess)(const double *x, double *y, const double *w, double *g, double *matrix);                         /* NULL: none */
+    const int *jac_columns, *hess_columns; /* inputs */
+    int jac_ncolumns, hess_ncolumns;
 } expcheck_func;
+
+/* Ends the program where the tables of a matrix lack an entry that is not zero. */
+void expcheck_pattern(const char *name, const double *matrix, int nrows, int ncols, int n, const int *row, const int *col);
 
 extern const expcheck_func expcheck_funcs[];
 extern const int expcheck_count;

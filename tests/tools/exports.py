@@ -6,7 +6,7 @@ Kernels: all arrays and numbers of floats are needs_grad, and fields hold nothin
 import re
 import sys
 
-SCALARS = {"bool", "float", "double", "void", *(f"{u}int{n}_t" for u in ("", "u") for n in (8, 16, 32, 64))}
+SCALARS = {"bool", "float", "double", "void", "int", *(f"{u}int{n}_t" for u in ("", "u") for n in (8, 16, 32, 64))}
 ARRAY = 64  # elements of an array of the host: more than any test's extents need
 
 
@@ -67,12 +67,15 @@ def kernels(text):
     """Without the module object in front."""
     structs, names = members(text), re.findall(r"^/\*\* Kernel (\w+) ", text, re.M)
     for m in re.finditer(r"^tk_status ((\w+?)_(\w+))\(\2 \*m_?(?:, ([^;]*))?\);", text, re.M):
-        if any(m[3] == n + s for n in names for s in ("", "_grad", "_jvp", "_hvp")):
+        if any(m[3] == n + s for n in names for s in FORMS):
             yield m[1], [Arg(a, structs) for a in (m[4] or "").split(",") if a]
 
 
+FORMS = ("", "_grad", "_jvp", "_hvp", "_jac", "_hess")
+
+
 class Function:
-    def __init__(self, name, args, forms, integer, kernel):
+    def __init__(self, name, args, forms, integer, kernel, columns):
         self.name, self.forms, self.integer, self.kernel = name, forms, integer, kernel
         self.params = [a for a in args if not a.name.startswith("result")]
         self.results = [a for a in args if a.name.startswith("result")]
@@ -86,6 +89,7 @@ class Function:
         self.ins = [a for a in self.params if a.real and not a.only_out]
         self.outs = [a for a in self.params if a.real and not a.const and a.pointer] + [a for a in self.results if a.real]
         self.byname = {a.name: a for a in self.params + self.results}
+        self.columns = {form: [self.offset(self.ins, self.byname[n]) + k for n in names for k in range(self.byname[n].count)] for form, names in columns.items()}
 
     def by(self, form):
         """Of each number of the inputs, whether that derivative is by it; None: it is by all."""
@@ -103,6 +107,8 @@ class Function:
 
     def split(self, name):
         """The parameter or result that an argument of a derivative belongs to, and the suffix."""
+        if name.startswith("lambda"):  # of the results, in their order
+            return self.byname["result" + name.removeprefix("lambda").removeprefix("_result")], "_lambda"
         for suffix in ("_grad_dual", "_grad", "_dual", ""):
             stem = name[:len(name) - len(suffix)] if suffix else name
             if name.endswith(suffix) and stem in self.byname:
@@ -123,11 +129,30 @@ class Function:
         before += [f"    {a.name}_{path} = {'true' if type == 'bool' else self.integer};" for path, type in p.members if type not in ("float", "double")]
         before += [f"    {a.name}_{path} = ({dict(p.members)[path]}){source.replace('+ k', f'+ {k}')};" for k, path in enumerate(p.reals())]
 
+    def matrix(self, form, a, before, call, after):
+        """With rows that are farther apart than they are long."""
+        name, n = self.name + form, len(self.columns[form])
+        if a.name == "ld":
+            call.append(f"{name}_COLS + 3")
+        elif a.name == "grad":
+            before.append(f"    {a.type} grad_[{n}];")
+            call.append("grad_")
+            after.append(f"    for (int k = 0; k < {n}; k++)\n        g[k] = (double)grad_[k];")
+        else:
+            before.append(f"    static {a.type} matrix_[{name}_ROWS * ({name}_COLS + 3)];\n    for (int k = 0; k < {name}_ROWS * ({name}_COLS + 3); k++)\n"
+                          f"        matrix_[k] = -77;")
+            call.append("matrix_")
+            after += [f"    for (int i = 0; i < {name}_ROWS; i++)\n        for (int j = 0; j < {name}_COLS + 3; j++)\n            if (j < {name}_COLS)\n"
+                      f"                matrix[i * {name}_COLS + j] = (double)matrix_[i * ({name}_COLS + 3) + j];\n"
+                      f"            else if (matrix_[i * ({name}_COLS + 3) + j] != -77)\n                exit(3);",
+                      f'    expcheck_pattern("{name}", matrix, {name}_ROWS, {name}_COLS, {name}_NNZ, {name}_row, {name}_col);']
+
     def wrapper(self, form):
         """x, v: inputs and their tangents; y, dy: outputs; w: seeds; g, dg: gradients of inputs and their tangents."""
         params = {"": "const double *x, double *y", "_grad": "const double *x, double *y, const double *w, double *g",
                   "_jvp": "const double *x, const double *v, double *y, double *dy",
-                  "_hvp": "const double *x, const double *v, double *y, double *dy, const double *w, double *g, double *dg"}[form]
+                  "_hvp": "const double *x, const double *v, double *y, double *dy, const double *w, double *g, double *dg",
+                  "_jac": "const double *x, double *y, double *matrix", "_hess": "const double *x, double *y, const double *w, double *g, double *matrix"}[form]
         before, call, after = [], ["module()"] if self.kernel else [], []
         back = self.kernel and form in ("_grad", "_hvp")  # the adjoint of a kernel finds what the launch left
         if back:
@@ -140,6 +165,9 @@ class Function:
                 call.append("workspace")
                 after.append("    free(workspace);")
                 continue
+            if a.name in ("jac", "hess", "ld") or (a.name == "grad" and form == "_hess"):
+                self.matrix(form, a, before, call, after)
+                continue
             p, suffix = self.split(a.name)
             if not p.real:
                 before.append(f"    const {p.type} {a.name} = {self.integer if p.type != 'bool' else 'true'};" if p.by_value else
@@ -147,9 +175,9 @@ class Function:
                 call.append(a.name if p.by_value else f"(void *){a.name}")
                 continue
             i, o = self.offset(self.ins, p), self.offset(self.outs, p)
-            source, sink, start = {"": (f"x[{i} + k]", "y", 0), "_dual": (f"v[{i} + k]", "dy", 0), "_grad": (f"w[{o} + k]", "g", 1),
+            source, sink, start = {"": (f"x[{i} + k]", "y", 0), "_dual": (f"v[{i} + k]", "dy", 0), "_grad": (f"w[{o} + k]", "g", 1), "_lambda": (f"w[{o} + k]", "", 0),
                                    "_grad_dual": ("0.0", "dg", 1)}[suffix]
-            gradient = suffix.startswith("_grad")
+            gradient = suffix.startswith("_grad") or suffix == "_lambda"
             if gradient and o is None:
                 source = "1.0"  # gradients are added to what is there
             elif not gradient and i is None:
@@ -214,11 +242,14 @@ def main():
         text = f.read()
     found, of_kernels = dict(prototypes(text)), dict(kernels(text)) if with_kernels else {}
     found.update(of_kernels)
-    funcs = []
+    funcs, columns = [], {}
+    for m in re.finditer(r"^/\*\* The (?:Jacobian|Hessian) of \w+ by ([\w, ]+?)(?:, of the sum of its results, each times its lambda)?:.*?^void (\w+)\(", text, re.M | re.S):
+        columns[m[2]] = m[1].split(", ")
     for name, args in found.items():
-        if any(name.endswith(s) and name[:-len(s)] in found for s in ("_grad", "_jvp", "_hvp")):
+        if any(name.endswith(s) and name[:-len(s)] in found for s in FORMS[1:]):
             continue
-        funcs.append(Function(name, args, {s: found[name + s] for s in ("", "_grad", "_jvp", "_hvp") if name + s in found}, integer, name in of_kernels))
+        forms = {s: found[name + s] for s in FORMS if name + s in found}
+        funcs.append(Function(name, args, forms, integer, name in of_kernels, {s: columns[name + s] for s in FORMS if name + s in columns}))
     print(f'#include <stdio.h>\n#include <stdlib.h>\n\n#include "expcheck.h"\n#include "{header.rsplit("/", 1)[-1]}"\n')
     if of_kernels:
         print(MODULE.replace("NAME", header.rsplit("/", 1)[-1].removesuffix(".h")))
@@ -236,10 +267,14 @@ def main():
     for (name, form), flags in by.items():
         if flags is not None:
             print(f"static const bool {name}_by_{form}[] = {{{', '.join('true' if one else 'false' for one in flags)}}};")
+    for f in funcs:
+        for form, at in f.columns.items():
+            print(f"static const int {f.name}{form}_columns[] = {{{', '.join(map(str, at))}}};")
     print("const expcheck_func expcheck_funcs[] = {")
     for f in funcs:
         total = [sum(a.count for a in group) for group in (f.ins, f.outs)]
         members = "".join(f", .{form[1:] or 'run'} = {f.name}{form}_flat" for form in f.forms)
+        members += "".join(f", .{form[1:]}_columns = {f.name}{form}_columns, .{form[1:]}_ncolumns = {len(at)}" for form, at in f.columns.items())
         members += "".join(f", .single_{way} = {f.name}_single_{way}" for way in ("in", "out") if single[f.name, way])
         members += "".join(f", .by_{form} = {f.name}_by_{form}" for form in ("grad", "jvp", "hvp") if by[f.name, form] is not None)
         print(f'    {{.name = "{f.name}", .nin = {total[0]}, .nout = {total[1]}{members}}},')

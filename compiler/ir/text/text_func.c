@@ -10,9 +10,10 @@ static const char *const kind_words[] = {[IR_FUNC] = "func",
                                          [IR_KERNEL] = "kernel",
                                          [IR_KERNEL_GRAD] = "kernel_grad",
                                          [IR_KERNEL_JVP] = "kernel_jvp",
-                                         [IR_KERNEL_HVP] = "kernel_hvp"};
+                                         [IR_KERNEL_HVP] = "kernel_hvp",
+                                         [IR_KERNEL_JAC] = "kernel_jac"};
 
-enum { LEN_KINDS = 5 };
+enum { LEN_KINDS = 6 };
 
 static const struct {
     const char *word;
@@ -39,6 +40,9 @@ static const struct {
     {"jvp", offsetof(ir_func, ad.jvp)},
     {"hvp", offsetof(ir_func, ad.hvp)},
     {"bent", offsetof(ir_func, ad.bent)},
+    {"curved", offsetof(ir_func, ad.curved)},
+    {"jac", offsetof(ir_func, ad.jac)},
+    {"hess", offsetof(ir_func, ad.hess)},
     {"vjp", offsetof(ir_func, ad.vjp)},
     {"fn_jvp", offsetof(ir_func, ad.fn_jvp)},
     {"replay", offsetof(ir_func, ad.replay)},
@@ -67,6 +71,7 @@ static const struct {
     {"doc", offsetof(ir_func, doc)},
     {"no_grad_why", offsetof(ir_func, ad.no_grad_why)},
     {"no_jvp_why", offsetof(ir_func, ad.no_jvp_why)},
+    {"pattern", offsetof(ir_func, ad.pattern)},
 };
 
 enum {
@@ -147,8 +152,8 @@ static void inputs(ir_text *t, ir_request *r)
 /* What derivatives a kernel is to have. */
 static void derive(ir_text *t, ir_func *f)
 {
-    enum { KINDS = 3 };
-    static const char *const words[KINDS] = {"grad", "jvp", "hvp"};
+    enum { KINDS = 5 };
+    static const char *const words[KINDS] = {"grad", "jvp", "hvp", "jac", "hess"};
     if (!text_opt(t, " derive(", f->ad.nrequests != 0))
         return;
     if (!t->out)

@@ -33,11 +33,11 @@ void decide_handed_on(ir_func *f);
  * passes/analysis/exact_results_cost.c */
 bool exact_results_are_costly(const ir_func *f);
 
-/* Adjoints of kernels and functions, and their JVPs: derived values, which need not be the same to the last bit
+/* Adjoints of kernels and functions, their JVPs, Jacobians: derived values, which need not be the same to the last bit
  * everywhere. */
 static inline bool is_adjoint(const ir_func *f)
 {
-    return f->kind == IR_KERNEL_GRAD || f->kind == IR_KERNEL_HVP ||
+    return f->kind == IR_KERNEL_GRAD || f->kind == IR_KERNEL_HVP || f->kind == IR_KERNEL_JAC ||
            (f->kind == IR_FUNC && f->ad.primal && f->ad.primal->ad.vjp == f);
 }
 

@@ -35,8 +35,14 @@ void rev_forget(ir_module *m, const ir_func *f);
 bool record_for_tangents(ir_func *kernel);
 void record_forget_tangents(ir_func *kernel);
 
+/* The JVP of a function: arguments, then the tangents of the float ones; results, then the tangents of the float ones.
+ * Made once. passes/derive/forward.c */
+ir_func *forward_func(ir_func *f);
 /* The JVP of a kernel, or of its adjoint (hvp). passes/derive/forward.c */
 ir_func *pass_forward(ir_func *f, ir_func_kind kind, const char *name);
+
+/* The Jacobian and the Hessian of an export func that asks for them. False after errors. passes/derive/jacobian/ */
+bool pass_jacobian(ir_func *f);
 
 /* Gradients that functions and kernels ask for, f.grad(x), become functions. False after errors.
  * passes/derive/func_grad.c */

@@ -14,7 +14,6 @@
 #include "passes/derive/forward.h"
 #include "passes/simplify/simplify.h"
 
-static ir_func *forward_func(ir_func *f);
 static ir_func *forward_args_func(const fwd *w, ir_func *f);
 
 static bool has_storage(const fwd *w, const ir_op *op)
@@ -407,9 +406,7 @@ static void build(ir_func *f, ir_func *out, gradient_maker gradient, along_kind 
     decide_handed_on(out);
 }
 
-/* The JVP of a function: arguments, then the tangents of the float ones; results, then the tangents of the float ones.
- */
-static ir_func *forward_func(ir_func *f)
+ir_func *forward_func(ir_func *f)
 {
     if (f->ad.fn_jvp)
         return f->ad.fn_jvp;

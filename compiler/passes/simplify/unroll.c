@@ -7,6 +7,9 @@
  * Lanes would do the same for loops of many trips; for three there is more to hand over from loop to loop than to do.
  *
  * The operations and their order stay as they are, and so do all bits.
+ *
+ * Export funcs with a Jacobian or Hessian become straight lines, as far as that is short: so many entries and products
+ * are zero by structure then.
  */
 #include "ir/ops.h"
 #include "passes/analysis/analysis.h"
@@ -16,13 +19,17 @@
  * the loop stays. */
 enum { MAX_TRIPS = 4, MAX_OPS = 200, MAX_DEPTH = 8 };
 
+/* The same of a function with a Jacobian. */
+enum { MAX_LINE_TRIPS = 1024, MAX_LINE_OPS = 4000 };
+
 typedef struct unrolling {
     ir_func *f;
+    bool line; /* the function is to be a straight line */
     bool changed;
 } unrolling;
 
 typedef struct size {
-    const ir_op *task;
+    const ir_op *task; /* NULL: subscripts do not matter */
     int nops;
     bool stays; /* holds what is not copied */
 } size;
@@ -48,35 +55,36 @@ static void measure(ir_op *op, void *ctx)
     size *s = ctx;
     if (!op_is_launch_constant(op->code) && op->code != OP_YIELD)
         s->nops += op->nres == 0 || scalar_is_float(op->res[0]->type);
-    s->stays |= op->code == OP_LOOP || op->code == OP_ATOMIC || op->code == OP_CALL;
-    for (int d = 0; op_accesses_field(op->code) && d < ir_field_of(op)->ndim; d++)
+    s->stays |= op->code == OP_LOOP || op->code == OP_ATOMIC || (op->code == OP_CALL && s->task);
+    for (int d = 0; s->task && op_accesses_field(op->code) && d < ir_field_of(op)->ndim; d++)
         s->stays |= !is_regular(s->task, op->args[d], MAX_DEPTH);
 }
 
 /* 0: none, more than anybody writes out, or not known here. */
-static int64_t trips_of(const ir_op *loop)
+static int64_t trips_of(const ir_op *loop, int64_t most)
 {
     if (!ir_is_const(loop->args[0]) || !ir_is_const(loop->args[1]))
         return 0;
     const int64_t lo = ir_int(loop->args[0]), hi = ir_int(loop->args[1]);
-    return lo < hi && (uint64_t)hi - (uint64_t)lo <= MAX_TRIPS ? hi - lo : 0;
+    return lo < hi && (uint64_t)hi - (uint64_t)lo <= (uint64_t)most ? hi - lo : 0;
 }
 
-static bool fits(const ir_op *task, const ir_op *loop)
+static bool fits(const unrolling *u, const ir_op *task, const ir_op *loop)
 {
     const ir_attr_loop *a = ir_loop_attr(loop);
     if (!a->bounded || a->cond || a->down)
         return false;
     size s = {.task = task};
     ir_walk(loop->regions[0], measure, &s);
-    return trips_of(loop) && !s.stays && s.nops * trips_of(loop) <= MAX_OPS;
+    const int64_t trips = trips_of(loop, u->line ? MAX_LINE_TRIPS : MAX_TRIPS);
+    return trips && !s.stays && s.nops * trips <= (u->line ? MAX_LINE_OPS : MAX_OPS);
 }
 
 static void unroll(unrolling *u, ir_op *loop)
 {
     const ir_region *body = loop->regions[0];
     const int i0 = ir_loop_first_init(loop), n = ir_loop_ncarried(loop);
-    const int64_t trips = trips_of(loop);
+    const int64_t trips = trips_of(loop, INT64_MAX);
     ir_builder b = {.func = u->f, .region = loop->region, .before = loop, .loc = loop->loc};
     ir_value **carried = ARENA_ARRAY(u->f->module->mem, ir_value *, n);
     for (int i = 0; i < n; i++)
@@ -106,14 +114,17 @@ static void visit(unrolling *u, ir_region *r, const ir_op *task)
         next = op->next;
         for (int k = 0; k < op->nregions; k++)
             visit(u, op->regions[k], op->code == OP_TASK ? op : task);
-        if (task && op->code == OP_LOOP && fits(task, op))
+        if ((task || u->line) && op->code == OP_LOOP && fits(u, task, op))
             unroll(u, op);
     }
 }
 
 bool pass_unroll(ir_func *f)
 {
-    unrolling u = {f, false};
+    const bool line = (ir_derives(f) & (IR_DERIVE_JAC | IR_DERIVE_HESS)) != 0;
+    if (f->pure && !line)
+        return false;
+    unrolling u = {f, line, false};
     visit(&u, f->body, NULL);
     return u.changed;
 }

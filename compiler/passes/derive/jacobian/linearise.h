@@ -1,0 +1,21 @@
+/* The local Jacobian of a function: its operations, and behind them the partials of its results. */
+#ifndef TKC_JACOBIAN_LINEARISE_H
+#define TKC_JACOBIAN_LINEARISE_H
+
+#include "passes/analysis/analysis.h"
+#include "passes/derive/jacobian/graph.h"
+
+/* Which rows and columns of a function are wanted. */
+typedef struct jac_wanted {
+    const int *rows, *cols; /* numbers of yielded values, of parameters; all are floats */
+    int nrows, ncols;
+    int nresults; /* so many values are yielded as they are; of a Hessian the rows, too */
+    bool lower;   /* rows and columns are the same inputs, and the matrix is symmetric: its lower triangle */
+} jac_wanted;
+
+/* A function of f's parameters that yields the first `nresults` values that f yields, for a lower triangle the rows,
+ * and then the entries of the matrix that are not zero by structure, row by row; `pattern` takes them: nrows x ncols.
+ * NULL: the function holds what has no local Jacobian, as a local array that is active; no part of it stays. */
+ir_func *jac_linearise(const ir_func *f, ir_func_kind kind, const char *name, const jac_wanted *wanted, bool *pattern);
+
+#endif
