@@ -44,7 +44,7 @@ lacks wide int32_t
 # No atomic instruction with one thread: a body of its own.
 printf 'field x: i32[8];\nfield n: i32;\nkernel k() derive() { for i in x { let j = atomic_add(n, 1); x[j] = i; } }\n' >slots.tk
 "$TKC" slots.tk -o slots.c
-has slots.c 'task0_body(args, lo, hi, false)'
+has slots.c 'task0_body((const struct slots__k_task0_args \*)args, lo, hi, false)'
 has slots.c 'tk_run_scatter(.*k_task0, .*k_task0_atomic, '
 
 # Without --debug no subscript is looked at.

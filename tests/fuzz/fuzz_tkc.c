@@ -28,14 +28,15 @@ static void drop_imports(ast_module *m)
 static void emit(const ir_module *ir, bool no_runtime)
 {
     const emit_options opt = {.header_name = "fuzz.h", .c_name = "fuzz.c", .line_directives = ir->debug, .no_runtime = no_runtime};
-    strbuf c = {0}, header = {0}, python = {0};
+    strbuf c = {0}, header = {0}, python = {0}, types = {0};
     emit_c(&c, ir, &opt);
     emit_header(&header, ir, &opt);
-    emit_python(&python, ir, &opt, "libfuzz.so", ~0u);
+    emit_python(&python, &types, ir, &opt, "libfuzz.so", ~0u);
     emit_python_glue(&c, ir, &opt);
     sb_free(&c);
     sb_free(&header);
     sb_free(&python);
+    sb_free(&types);
 }
 
 static void compile(arena *mem, intern_pool *names, diag_sink *d, ast_module *ast, int options)

@@ -159,8 +159,8 @@ static void add_reads(const ir_module *m, const ir_func *f, effects *to)
     effects_free(&e);
 }
 
-/* Later passes may remove loads, and turn sums into loads and stores: a write stays as the program has it as long as the
- * kernel writes there. False: the part goes. */
+/* Later passes may remove loads, and turn sums into loads and stores: a write stays as the program has it as long as
+ * the kernel writes there. False: the part goes. */
 static bool is_left(ir_part *p, unsigned left)
 {
     enum { NEEDS = IR_PART_NEEDED | IR_PART_NEEDED_BY_PRODUCT, TOUCHES = IR_PART_READS | IR_PART_WRITES };
