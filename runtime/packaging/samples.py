@@ -7,8 +7,8 @@ same files.
 import sys
 from pathlib import Path
 
-SUFFIXES = {".tk", ".c", ".h", ".md", ".mk", ".py", ".build"}
-NAMES = {"Makefile", "expected", "measurements.csv", "initial.csv"}
+SUFFIXES = {".tk", ".c", ".h", ".md", ".mk", ".py", ".ipynb", ".build"}
+NAMES = {"Makefile", "expected", "measurements.csv", "initial.csv", "requirements.txt"}
 
 
 def main():
