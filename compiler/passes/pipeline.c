@@ -148,8 +148,10 @@ static bool derive_grad(ir_func *k)
         return false;
     if (needs_bent(k) && !(k->ad.bent = adjoint_beside(k, IR_DERIVE_HVP, "bent")))
         return false;
-    k->ad.grad = kinds & (IR_DERIVE_GRAD | IR_DERIVE_HVP) ? adjoint_by(k, IR_DERIVE_GRAD) : NULL;
-    return k->ad.grad || !(kinds & (IR_DERIVE_GRAD | IR_DERIVE_HVP));
+    if ((kinds & IR_DERIVE_HESS) && !(kinds & (IR_DERIVE_GRAD | IR_DERIVE_HVP)))
+        return true;
+    k->ad.grad = adjoint_by(k, IR_DERIVE_GRAD);
+    return k->ad.grad != NULL;
 }
 
 static bool bars_scope(const ir_op *op)

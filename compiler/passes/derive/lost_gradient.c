@@ -132,9 +132,10 @@ static void decide(lost *l)
         func_state *s = &l->funcs.at[i];
         if (s->f->kind != IR_KERNEL || s->f->ad.no_grad)
             continue;
-        const bool second = !(ir_derives(s->f) & IR_DERIVE_GRAD) && (ir_derives(s->f) & (IR_DERIVE_HVP | IR_DERIVE_HESS));
-        s->f->ad.no_grad_why = derivative_why(l, s, ir_adjoint_of(IR_DATA), IR_DERIVE_GRAD | IR_DERIVE_HVP | IR_DERIVE_HESS,
-                                              second ? "hvp" : "grad");
+        const bool second = !(ir_derives(s->f) & IR_DERIVE_GRAD) &&
+                            (ir_derives(s->f) & (IR_DERIVE_HVP | IR_DERIVE_HESS));
+        s->f->ad.no_grad_why = derivative_why(l, s, ir_adjoint_of(IR_DATA),
+                                              IR_DERIVE_GRAD | IR_DERIVE_HVP | IR_DERIVE_HESS, second ? "hvp" : "grad");
         s->f->ad.no_jvp_why = derivative_why(l, s, ir_tangent_of(IR_DATA), IR_DERIVE_JVP | IR_DERIVE_JAC, "jvp");
     }
 }
@@ -269,7 +270,8 @@ static bool differentiated(const lost *l, const ir_func *k)
 
 static bool has_second_order(const ir_func *k)
 {
-    return k->kind == IR_KERNEL && !k->ad.no_grad && !k->ad.no_grad_why && (ir_derives(k) & (IR_DERIVE_HVP | IR_DERIVE_HESS));
+    return k->kind == IR_KERNEL && !k->ad.no_grad && !k->ad.no_grad_why &&
+           (ir_derives(k) & (IR_DERIVE_HVP | IR_DERIVE_HESS));
 }
 
 static void start(lost *l)

@@ -68,9 +68,8 @@ static void check_func(vectors *v, ir_func *f)
 
 bool pass_vectors(ir_module *m)
 {
-    static const int derivatives[] = {
-        [ACTIVITY_REVERSE] = IR_DERIVE_GRAD | IR_DERIVE_HVP | IR_DERIVE_HESS,
-        [ACTIVITY_FORWARD] = IR_DERIVE_JVP | IR_DERIVE_JAC};
+    static const int derivatives[] = {[ACTIVITY_REVERSE] = IR_DERIVE_GRAD | IR_DERIVE_HVP | IR_DERIVE_HESS,
+                                      [ACTIVITY_FORWARD] = IR_DERIVE_JVP | IR_DERIVE_JAC};
     vectors v = {0};
     for (int mode = 0; mode < 2; mode++) {
         v.mode = (activity_mode)mode;

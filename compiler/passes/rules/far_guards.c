@@ -401,7 +401,8 @@ bool pass_far_guards(ir_module *m)
         ir_func *f = m->funcs.at[i];
         const bool kernel = f->kind == IR_KERNEL;
         if (f->ad.primal || f == m->extents || f->ad.custom_grad || f->ad.no_grad || f->ad.no_grad_why ||
-            (kernel && !(ir_derives(f) & (IR_DERIVE_GRAD | IR_DERIVE_HVP | IR_DERIVE_HESS))) || (!kernel && f->kind != IR_FUNC))
+            (kernel && !(ir_derives(f) & (IR_DERIVE_GRAD | IR_DERIVE_HVP | IR_DERIVE_HESS))) ||
+            (!kernel && f->kind != IR_FUNC))
             continue;
         ir_walk(f->body, check_pole, &s);
         if (s.act.varied)
