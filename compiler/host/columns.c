@@ -83,6 +83,13 @@ static const char *argument_of(columns *c, strbuf *b, const sig_item *x)
     return arena_printf(mem, "%s%s", array ? "" : "&", name);
 }
 
+/* To the type of the matrix. */
+static const char *cast_of(const columns *c, const ir_sigparam *p)
+{
+    const scalar elem = matrix_of(c->f, c->form).elem;
+    return p->elem == elem ? "" : arena_printf(c->e->mem, "(%s)", scalar_c_type(elem));
+}
+
 /* The statements that store one column, `col` of an argument with the index k in C. */
 static void store_column(const columns *c, const char *indent, const char *col)
 {
@@ -96,7 +103,7 @@ static void store_column(const columns *c, const char *indent, const char *col)
             continue;
         for (int k = 0; k < components(&p); k++) {
             const int row = hess ? matrix_column(f, c->form, i) + k : next++;
-            sb_printf(c->e->out, "%s%s = %s;\n", indent, matrix_element(mem, &c->names, row, col),
+            sb_printf(c->e->out, "%s%s = %s%s;\n", indent, matrix_element(mem, &c->names, row, col), cast_of(c, &p),
                       sig_component(mem, &p, plane_of(hess, true), ".", k));
         }
     }
@@ -136,7 +143,8 @@ static void print_gradient(const columns *c)
     sb_printf(c->e->out, "    if (%s) {\n", c->names.grad);
     for (int i = 0; i < c->f->nsig; i++)
         for (int k = 0; matrix_column(c->f, c->form, i) >= 0 && k < components(&c->f->sig[i]); k++)
-            sb_printf(c->e->out, "        %s[%d] = %s;\n", c->names.grad, matrix_column(c->f, c->form, i) + k,
+            sb_printf(c->e->out, "        %s[%d] = %s%s;\n", c->names.grad, matrix_column(c->f, c->form, i) + k,
+                      cast_of(c, &c->f->sig[i]),
                       sig_component(c->e->mem, &c->f->sig[i], plane_of(true, false), ".", k));
     sb_add(c->e->out, "    }\n");
 }

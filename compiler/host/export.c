@@ -391,6 +391,13 @@ static bool has_results_apart(const ir_func *primal, kernel_form form)
     return primal->ad.results_separate && form != FORM_RUN && form != FORM_JVP && primal->nouts > 0;
 }
 
+/* In the type of the matrix. */
+static const char *entry_text(cfn *c, const ir_value *v, scalar elem)
+{
+    const char *text = val(c, v).text;
+    return v->type == elem ? text : arena_printf(c->e->mem, "(%s)(%s)", scalar_c_type(elem), text);
+}
+
 /* Entries that are not zero by structure are yielded behind the results; of a Hessian the gradient is between. */
 static void write_matrix(cfn *c, const ir_func *primal, kernel_form form)
 {
@@ -405,7 +412,7 @@ static void write_matrix(cfn *c, const ir_func *primal, kernel_form form)
         stmt(c, nowhere, "if (%s) {", n.grad);
         c->indent++;
         for (int i = 0; i < s.nrows; i++)
-            stmt(c, nowhere, "%s[%d] = %s;", n.grad, i, val(c, yield->args[at++]).text);
+            stmt(c, nowhere, "%s[%d] = %s;", n.grad, i, entry_text(c, yield->args[at++], s.elem));
         close_block(c);
     }
     for (int i = 0; i < s.nrows; i++)
@@ -413,7 +420,7 @@ static void write_matrix(cfn *c, const ir_func *primal, kernel_form form)
             const char *mirror = form == FORM_HESS && j < i ? arena_printf(mem, "%s = ", matrix_entry(mem, &n, j, i))
                                                             : "";
             stmt(c, nowhere, "%s%s = %s;", mirror, matrix_entry(mem, &n, i, j),
-                 matrix_has(&s, i, j) ? val(c, yield->args[at++]).text : zero_text(s.elem));
+                 matrix_has(&s, i, j) ? entry_text(c, yield->args[at++], s.elem) : zero_text(s.elem));
         }
 }
 
