@@ -103,17 +103,18 @@ static bool overwrites_active(const ir_op *op)
            ir_field_of(op)->grad;
 }
 
-/* By the inputs of that kind of derivative; NULL after errors. */
+/* Returns the adjoint by the inputs of that kind of derivative, which belongs to the caller; NULL after errors. */
 static ir_func *adjoint_by(ir_func *k, int kind)
 {
     ir_func *from = k->ad.with_locals ? k->ad.with_locals : k;
     ir_sigparam *sig = from->sig;
     from->sig = signature_by(from, kind);
-    const bool ok = pass_reverse(from);
+    ir_func *made = pass_reverse(from) ? from->ad.grad : NULL;
     from->sig = sig;
-    if (ok)
-        from->ad.grad->ad.primal = k;
-    return ok ? from->ad.grad : NULL;
+    from->ad.grad = NULL;
+    if (made)
+        made->ad.primal = k;
+    return made;
 }
 
 static const char *derived_name(const ir_func *k, const char *suffix)

@@ -17,6 +17,7 @@ refused "bad.ir:1:10: error: a type expected, not 'f77'" 'param a: f77 = 1\n'
 refused "bad.ir:3:1: error: '}' expected, not the end of the text" 'func f() {\n  yield\n'
 refused "bad.ir:1:1: error: one of func, kernel, kernel_grad, kernel_jvp, kernel_hvp, kernel_jac expected, not 'fun'" 'fun f() {\n  yield\n}\n'
 refused "invalid IR in 'f', operation 'add'" 'func f(%%0:f32, %%1:f64) {\n  %%2:f32 = add %%0, %%1\n  yield\n}\n'
+refused "a derivative has no body: function 'k'" 'kernel k() {\n  .grad g\n  yield\n}\n\ngone kernel_grad g\n'
 refused "a function calls itself: 'f'" 'func f() {\n  call f()\n  yield\n}\n'
 printf 'func f() {\n  yield\n}\n' >good.ir
 "$TKC" --run-pass=simplify --run-pass=strip good.ir >out

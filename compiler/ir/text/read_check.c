@@ -63,6 +63,10 @@ static bool check_func(ir_text *t, const ir_func *f)
          i++) /* a derivative's are its primal's, and it may yield none of them */
         if (!check_sigparam(t, f, &f->outs[i], f->nresults, true))
             return false;
+    const ir_func *const forms[] = {f->ad.grad, f->ad.jvp, f->ad.hvp, f->ad.jac, f->ad.hess, f->ad.workspace};
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+        if (forms[i] && !forms[i]->body->last)
+            return wrong(t, "a derivative has no body: function", f->name);
     if (f == t->m->extents && f->body->nparams)
         return wrong(t, "the extents have parameters: function", f->name);
     return true;
