@@ -253,6 +253,8 @@ static int check_together(const options *o, bool explain)
         return usage("--runtime=embed: this choice of output writes no C");
     if (o->embed && o->no_runtime)
         return usage("--runtime=embed and --no-runtime exclude each other");
+    if (o->casadi && output_is_text(o->kind) && o->kind != OUTPUT_C_TEXT)
+        return usage("--casadi: this choice of output writes no C");
     if (output_is_text(o->kind) && o->header)
         return usage("--header: this choice of output has no header");
     if (explain && o->kind != OUTPUT_EXPLAIN && output_is_text(o->kind))
@@ -271,7 +273,7 @@ static int check_together(const options *o, bool explain)
 
 /* What popt itself sets. */
 typedef struct flags {
-    int explain, in_place, write_deps, debug, lines, werror, shadow, no_runtime, through_text;
+    int explain, in_place, write_deps, debug, lines, werror, shadow, no_runtime, casadi, through_text;
 } flags;
 
 /* The long option that an unknown one may be meant for: a similar name, or one that goes on. */
@@ -324,6 +326,7 @@ static int parse_all(options *o, poptContext con, const struct poptOption *table
     o->explain = f->explain;
     o->in_place = f->in_place;
     o->no_runtime = f->no_runtime;
+    o->casadi = f->casadi;
     if (f->explain && o->kind == OUTPUT_C && !o->output)
         o->kind = OUTPUT_EXPLAIN;
     return check_together(o, f->explain);
@@ -373,6 +376,8 @@ int options_parse(options *o, int argc, const char **argv)
          "Generate checks of bounds, assertions, races and data that adjoints need", NULL},
         {"no-runtime", 0, POPT_ARG_NONE, &f.no_runtime, 0,
          "Generate export funcs that need libm alone, for embedded use; fields and kernels are errors", NULL},
+        {"casadi", 0, POPT_ARG_NONE, &f.casadi, 0,
+         "Generate entry points of CasADi's external functions beside the export funcs", NULL},
         {"runtime", 0, POPT_ARG_STRING, NULL, OPT_RUNTIME,
          "Where libtkc comes from (library); embed: write it beside the C, as tkc_runtime.c and tkc_runtime.h",
          "library|embed"},

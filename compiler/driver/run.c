@@ -190,6 +190,7 @@ static bool emit(run *r)
                               .c_name = c,
                               .line_directives = r->opt.line_directives,
                               .no_runtime = r->opt.no_runtime,
+                              .casadi = r->opt.casadi,
                               .embed = r->opt.embed};
     emit_c(&r->c, r->ir, &opt);
     emit_header(&r->header, r->ir, &opt);

@@ -9,6 +9,7 @@ typedef struct emit_options {
     const char *c_name;      /* path of the .c, for #line resets */
     bool line_directives;    /* -g */
     bool no_runtime;         /* --no-runtime: the C includes nothing of libtkc */
+    bool casadi;             /* --casadi: entry points of CasADi's external functions */
     bool embed;              /* --runtime=embed: libtkc is tkc_runtime.h beside it */
 } emit_options;
 

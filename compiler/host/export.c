@@ -165,7 +165,7 @@ void export_items(arena *mem, sig_items *items, const ir_func *f, kernel_form fo
 }
 
 /* A matrix that is made column by column takes what the columns take. */
-static const ir_func *workspace_of(const ir_func *f, kernel_form form)
+const ir_func *export_workspace_of(const ir_func *f, kernel_form form)
 {
     const ir_func *made = kernel_form_of(f, form);
     if (!made && form >= FORM_JAC)
@@ -181,7 +181,7 @@ const char *export_signature(arena *mem, const ir_module *m, const ir_func *f, k
     add_items(mem, &b, &items);
     if (form >= FORM_JAC)
         matrix_add_arguments(mem, &b, f, form);
-    if (workspace_of(f, form))
+    if (export_workspace_of(f, form))
         sb_printf(&b, "%svoid *%s", b.len ? ", " : "", export_workspace_name(mem, f));
     const size_t column = strlen("void __(") + strlen(m->name) + strlen(f->name) + strlen(form_suffix(form));
     const char *r = b.len ? wrap_list(mem, arena_strdup(mem, sb_str(&b)), column, 2) : "void";
@@ -272,7 +272,7 @@ static const char *size_text(arena *mem, const ir_func *f, const ir_value *v)
 
 const char *export_workspace(arena *mem, const ir_func *f, kernel_form form)
 {
-    const ir_func *w = workspace_of(f, form);
+    const ir_func *w = export_workspace_of(f, form);
     if (!w)
         return NULL;
     strbuf b = {0};

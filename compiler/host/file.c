@@ -154,6 +154,8 @@ void emit_c(strbuf *out, const ir_module *m, const emit_options *opt)
     }
     emit_exports(&e);
     emit_matrices(&e);
+    if (opt->casadi)
+        emit_casadi(&e);
     print_top(&e, &all, &body);
     while (body.len > 1 && body.s[body.len - 1] == '\n' && body.s[body.len - 2] == '\n')
         body.s[--body.len] = '\0';

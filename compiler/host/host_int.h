@@ -25,6 +25,7 @@ const char *export_workspace(arena *mem, const ir_func *f, kernel_form form);
 bool export_sizes(const ir_func *f, int i);
 void emit_exports(emitter *e);
 const char *export_workspace_name(arena *mem, const ir_func *f);
+const ir_func *export_workspace_of(const ir_func *f, kernel_form form); /* NULL: it takes none */
 
 /* ---- Jacobians and Hessians of export funcs (matrix.c) ---- */
 
@@ -42,6 +43,8 @@ typedef struct matrix_names {
 bool matrix_is_wanted(const ir_func *f, kernel_form form);
 matrix_shape matrix_of(const ir_func *f, kernel_form form);
 bool matrix_has(const matrix_shape *s, int i, int j);
+/* The pattern of a Hessian has the lower triangle alone; this has both. */
+bool matrix_has_either(const matrix_shape *s, kernel_form form, int i, int j);
 /* A function with several results takes multipliers of them for its Hessian. */
 bool matrix_has_multipliers(const ir_func *f);
 ir_sigparam matrix_multiplier(arena *mem, const ir_func *f, int i);
@@ -57,6 +60,8 @@ void matrix_print_tables(emitter *e, const ir_func *f, kernel_form form);
 int matrix_column(const ir_func *f, kernel_form form, int i);
 /* Those that are loops over columns (columns.c). */
 void emit_matrices(emitter *e);
+/* Of --casadi, behind all others (casadi.c). */
+void emit_casadi(emitter *e);
 
 /* ---- the .h (header.c, views.c) ---- */
 

@@ -57,8 +57,7 @@ bool matrix_has(const matrix_shape *s, int i, int j)
     return !s->pattern || s->pattern[i * (s->ncols + 1) + j] == '1';
 }
 
-/* Of a Hessian, whose pattern has the lower triangle alone. */
-static bool has_either(const matrix_shape *s, kernel_form form, int i, int j)
+bool matrix_has_either(const matrix_shape *s, kernel_form form, int i, int j)
 {
     return form == FORM_HESS && j > i ? matrix_has(s, j, i) : matrix_has(s, i, j);
 }
@@ -68,7 +67,7 @@ static int count_entries(const matrix_shape *s, kernel_form form)
     int n = 0;
     for (int i = 0; i < s->nrows; i++)
         for (int j = 0; j < s->ncols; j++)
-            n += has_either(s, form, i, j);
+            n += matrix_has_either(s, form, i, j);
     return n;
 }
 
@@ -167,7 +166,7 @@ static void print_table(emitter *e, const ir_func *f, kernel_form form, bool col
               count_entries(&s, form) ? count_entries(&s, form) : 1);
     for (int i = 0; i < s.nrows; i++)
         for (int j = 0; j < s.ncols; j++) {
-            if (!has_either(&s, form, i, j))
+            if (!matrix_has_either(&s, form, i, j))
                 continue;
             sb_printf(e->out, "%s%d", sep, columns ? j : i);
             sep = ", ";
