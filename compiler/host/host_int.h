@@ -45,6 +45,8 @@ matrix_shape matrix_of(const ir_func *f, kernel_form form);
 bool matrix_has(const matrix_shape *s, int i, int j);
 /* The pattern of a Hessian has the lower triangle alone; this has both. */
 bool matrix_has_either(const matrix_shape *s, kernel_form form, int i, int j);
+/* How many entries may differ from zero, of both triangles. */
+int matrix_count(const ir_func *f, kernel_form form);
 /* A function with several results takes multipliers of them for its Hessian. */
 bool matrix_has_multipliers(const ir_func *f);
 ir_sigparam matrix_multiplier(arena *mem, const ir_func *f, int i);

@@ -62,12 +62,13 @@ bool matrix_has_either(const matrix_shape *s, kernel_form form, int i, int j)
     return form == FORM_HESS && j > i ? matrix_has(s, j, i) : matrix_has(s, i, j);
 }
 
-static int count_entries(const matrix_shape *s, kernel_form form)
+int matrix_count(const ir_func *f, kernel_form form)
 {
+    const matrix_shape s = matrix_of(f, form);
     int n = 0;
-    for (int i = 0; i < s->nrows; i++)
-        for (int j = 0; j < s->ncols; j++)
-            n += matrix_has_either(s, form, i, j);
+    for (int i = 0; i < s.nrows; i++)
+        for (int j = 0; j < s.ncols; j++)
+            n += matrix_has_either(&s, form, i, j);
     return n;
 }
 
@@ -138,7 +139,7 @@ void matrix_print_header(emitter *e, const ir_func *f, kernel_form form)
 {
     const matrix_shape s = matrix_of(f, form);
     const char *name = arena_printf(e->mem, "%s_%s%s", e->m->name, f->name, form_suffix(form));
-    const int n = count_entries(&s, form);
+    const int n = matrix_count(f, form);
     sb_printf(e->out,
               "/** Shape of %s; the rows and columns of its entries that are not zero by structure, row by row. */\n"
               "enum { %s_ROWS = %d, %s_COLS = %d, %s_NNZ = %d };\n",
@@ -160,10 +161,11 @@ void matrix_print_header(emitter *e, const ir_func *f, kernel_form form)
 static void print_table(emitter *e, const ir_func *f, kernel_form form, bool columns)
 {
     const matrix_shape s = matrix_of(f, form);
+    const int n = matrix_count(f, form);
     const char *sep = "";
     size_t begin = e->out->len;
     sb_printf(e->out, "const int %s_%s%s_%s[%d] = {", e->m->name, f->name, form_suffix(form), columns ? "col" : "row",
-              count_entries(&s, form) ? count_entries(&s, form) : 1);
+              n ? n : 1);
     for (int i = 0; i < s.nrows; i++)
         for (int j = 0; j < s.ncols; j++) {
             if (!matrix_has_either(&s, form, i, j))

@@ -41,6 +41,28 @@ static const char *struct_name(const call *c, const ir_sigparam *p)
     return ptrmap_get(&c->p->structs, p->structure);
 }
 
+static void push_result(call *c, const char *name, ir_shape_kind shape, int rows, int cols)
+{
+    const ir_sigparam p = {
+        .name = name, .elem = matrix_of(c->f, c->form).elem, .shape = shape, .rows = rows, .cols = cols};
+    vec_push(&c->sigs, ((sig_item){p, IR_DATA, SIG_RESULT}));
+}
+
+/* The matrix is a result like others; a gradient is in front of a Hessian. */
+static void push_matrix(call *c)
+{
+    const matrix_shape s = matrix_of(c->f, c->form);
+    const matrix_names n = matrix_names_of(c->p->e.mem, c->f, c->form);
+    if (c->form == FORM_HESS)
+        push_result(c, n.grad, IR_SHAPE_VEC, s.ncols, 1);
+    push_result(c, n.at, IR_SHAPE_MAT, s.nrows, s.ncols);
+}
+
+bool python_has_form(const ir_func *f, kernel_form form)
+{
+    return form >= FORM_JAC ? matrix_is_wanted(f, form) : kernel_form_of(f, form) != NULL;
+}
+
 call python_call_new(python *p, const ir_func *f, kernel_form form)
 {
     arena *mem = p->e.mem;
@@ -49,6 +71,8 @@ call python_call_new(python *p, const ir_func *f, kernel_form form)
         kernel_items(mem, &c.sigs, f, form);
     else
         export_items(mem, &c.sigs, f, form);
+    if (form >= FORM_JAC)
+        push_matrix(&c);
     c.n = (int)c.sigs.len;
     c.at = ARENA_ARRAY(mem, item, c.n + 1);
     py_names taken = {0};
@@ -109,6 +133,8 @@ void python_binding(python *p, const ir_func *f, kernel_form form)
         sb_printf(&b, ", %s", by_value ? x->type : "_P");
     }
     const char *size = size_function(p, f, form);
+    if (form >= FORM_JAC)
+        sb_add(&b, ", _ct.c_int");
     if (size)
         sb_add(&b, ", _P");
     const char *head = arena_printf(mem, "_c_%s = _bind(\"%s_%s\", ", name, p->e.m->name, name);
@@ -186,7 +212,7 @@ static const char *default_of(const call *c, const item *x)
     return seed && x->whole && !x->sig->p.structure ? "1.0" : "None";
 }
 
-static void print_head(const call *c)
+static const char *print_head(const call *c)
 {
     python *p = c->p;
     const bool kernel = ir_is_kernel(c->f);
@@ -209,12 +235,13 @@ static void print_head(const call *c)
         }
     const char *name = kernel ? (c->form == FORM_RUN ? "__call__" : form_suffix(c->form) + 1)
                               : py_name(p->e.mem, &p->taken, PY_MODULE, python_form(p->e.mem, c->f, c->form));
-    if (!kernel)
+    if (!kernel && c->form < FORM_JAC)
         ptrmap_set(&p->names, kernel_form_of(c->f, c->form), (void *)name);
     const char *head = arena_printf(p->e.mem, "%sdef %s(", kernel ? "    " : "", name);
     sb_printf(p->out, "%s%s):\n", head, wrap_list(p->e.mem, arena_strdup(p->e.mem, sb_str(&b)), strlen(head), 4));
     types_call(c, name);
     sb_free(&b);
+    return name;
 }
 
 static void print_doc(const call *c, const char *indent)
@@ -222,7 +249,9 @@ static void print_doc(const call *c, const char *indent)
     static const char *const what[] = {[FORM_RUN] = "",
                                        [FORM_GRAD] = "The adjoint of ",
                                        [FORM_JVP] = "The JVP of ",
-                                       [FORM_HVP] = "The JVP of the adjoint of "};
+                                       [FORM_HVP] = "The JVP of the adjoint of ",
+                                       [FORM_JAC] = "The Jacobian of ",
+                                       [FORM_HESS] = "The Hessian of "};
     strbuf *b = c->p->out;
     sb_printf(b, "%s\"\"\"%s%s (", indent, what[c->form], c->f->name);
     quote_python(b, place_of(&c->p->e, c->f->loc), indent);
@@ -367,6 +396,8 @@ static void print_launch(const call *c, const char *indent)
         sb_add(&args, "self._h.pointer");
     for (int i = 0; i < c->n; i++)
         sb_printf(&args, "%s%s", args.len ? ", " : "", argument(c, &c->at[i]));
+    if (c->form >= FORM_JAC)
+        sb_printf(&args, ", %d", matrix_of(c->f, c->form).ncols);
     if (size_function(c->p, c->f, c->form))
         sb_printf(&args, "%s_at(_w)", args.len ? ", " : "");
     const char *head = arena_printf(mem, "%s%s_c_%s(", indent, kernel ? "_status = " : "",
@@ -405,16 +436,26 @@ static void print_results(const call *c, const char *indent)
     sb_free(&b);
 }
 
+/* What a matrix function has beside its call: the rows and columns of the entries, and the shape. */
+static void print_pattern(const call *c, const char *name)
+{
+    const matrix_shape s = matrix_of(c->f, c->form);
+    sb_printf(c->p->out, "\n\n%s.pattern = _pattern(\"%s_%s\", %d)\n%s.shape = (%d, %d)\n", name, c->p->e.m->name,
+              python_form(c->p->e.mem, c->f, c->form), matrix_count(c->f, c->form), name, s.nrows, s.ncols);
+}
+
 void python_call(python *p, const ir_func *f, kernel_form form)
 {
     call c = python_call_new(p, f, form);
     const char *indent = ir_is_kernel(f) ? "        " : "    ";
-    print_head(&c);
+    const char *name = print_head(&c);
     print_doc(&c, indent);
     print_arrays(&c, indent);
     print_values(&c, indent);
     print_workspace(&c, indent);
     print_launch(&c, indent);
     print_results(&c, indent);
+    if (form >= FORM_JAC)
+        print_pattern(&c, name);
     vec_free(&c.sigs);
 }

@@ -41,8 +41,8 @@ static void print_struct(python *p, const ir_struct *r)
 static void print_exports(python *p)
 {
     for (size_t i = 0; i < p->e.m->funcs.len; i++)
-        for (int form = FORM_RUN; form <= FORM_HVP && ir_is_export(p->e.m->funcs.at[i]); form++) {
-            if (!kernel_form_of(p->e.m->funcs.at[i], (kernel_form)form))
+        for (int form = FORM_RUN; form <= FORM_LAST_EXPORT && ir_is_export(p->e.m->funcs.at[i]); form++) {
+            if (!python_has_form(p->e.m->funcs.at[i], (kernel_form)form))
                 continue;
             python_binding(p, p->e.m->funcs.at[i], (kernel_form)form);
             sb_add(p->out, "\n\n");
@@ -134,8 +134,8 @@ void emit_python_glue(strbuf *c, const ir_module *m, const emit_options *opt)
     emitter_init(&e, m, opt);
     e.out = c;
     for (size_t i = 0; i < m->funcs.len; i++)
-        for (int form = FORM_RUN; form <= FORM_HVP && ir_is_export(m->funcs.at[i]); form++)
-            if (kernel_form_of(m->funcs.at[i], (kernel_form)form))
+        for (int form = FORM_RUN; form <= FORM_LAST_EXPORT && ir_is_export(m->funcs.at[i]); form++)
+            if (python_has_form(m->funcs.at[i], (kernel_form)form))
                 print_size(&e, m->funcs.at[i], (kernel_form)form);
     emitter_done(&e);
 }

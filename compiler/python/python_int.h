@@ -62,6 +62,7 @@ typedef struct call {
     bool arrays;
 } call;
 
+bool python_has_form(const ir_func *f, kernel_form form);
 call python_call_new(python *p, const ir_func *f, kernel_form form); /* vec_free its sigs */
 bool python_is_argument(const item *x);
 bool python_is_required(const item *x);

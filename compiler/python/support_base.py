@@ -23,6 +23,14 @@ def _bind(name, result, *arguments):
     return function
 
 
+def _pattern(name, n):
+    """Rows and columns of the entries of a matrix that may differ from zero: arrays that index it."""
+    tables = [_np.array((_ct.c_int * n).in_dll(_lib, f"{name}_{which}"), _np.intc) for which in ("row", "col")]
+    for table in tables:
+        table.flags.writeable = False
+    return tuple(tables)
+
+
 def _structure(c_struct):
     """The NumPy type of a C struct: the same members at the same places; elements have their members as attributes, too."""
     return _np.dtype((_np.record, _np.dtype(c_struct)))

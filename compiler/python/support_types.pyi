@@ -24,3 +24,9 @@ class _Holder(_t.Protocol[_T_co]):
 
 
 _Array = _t.Union[_npt.NDArray[_T], _Holder[_T]]
+
+
+class _Matrix:
+    """A function that computes a Jacobian or Hessian."""
+    pattern: _t.Final[tuple[_npt.NDArray[_np.intc], _npt.NDArray[_np.intc]]]
+    shape: _t.Final[tuple[int, int]]

@@ -98,8 +98,12 @@ void types_call(const call *c, const char *name)
 {
     strbuf *b = &c->p->types;
     const bool kernel = ir_is_kernel(c->f);
-    sb_printf(b, "%sdef %s(%s", kernel ? "    " : "\n\n", name, kernel ? "self" : "");
-    const char *comma = kernel ? ", " : "";
+    const bool matrix = c->form >= FORM_JAC; /* has attributes: an object that is called */
+    if (matrix)
+        sb_printf(b, "\n\nclass _%s_matrix(_Matrix):\n    def __call__(self", name);
+    else
+        sb_printf(b, "%sdef %s(%s", kernel ? "    " : "\n\n", name, kernel ? "self" : "");
+    const char *comma = kernel || matrix ? ", " : "";
     for (int i = 0; i < c->n; i++)
         if (python_is_required(&c->at[i])) {
             sb_printf(b, "%s%s: %s", comma, c->at[i].name, argument_type(c, &c->at[i]));
@@ -117,6 +121,8 @@ void types_call(const call *c, const char *name)
             comma = ", ";
         }
     print_return(c);
+    if (matrix)
+        sb_printf(b, "\n\n%s: _t.Final[_%s_matrix]\n", name, name);
 }
 
 /* ---- the module object ---- */

@@ -81,6 +81,69 @@ class Values(unittest.TestCase):
         self.assertIn("Falls through air.", f.fall.__doc__)
 
 
+class Matrices(unittest.TestCase):
+    p, r, turn, h = np.array([1.5, 0.4]), 0.8, 1.3, 1e-6
+
+    def steps(self, function):
+        """Central differences of function(p, r), a column for each of p.x, p.y, r."""
+        e = np.eye(3) * self.h
+        return np.array([(function(self.p + d[:2], self.r + d[2]) - function(self.p - d[:2], self.r - d[2])) / (2 * self.h) for d in e]).T
+
+    def test_jacobian(self):
+        m = f.polar_jac(self.p, self.r, self.turn)
+        self.assertEqual(m._fields, ("result_0", "result_1", "jac"))
+        self.assertEqual((m.jac.shape, m.jac.dtype), ((3, 3), np.float64))
+        close(m.result_0, f.polar(self.p, self.r, self.turn).result_0)
+        close(m.jac, self.steps(lambda p, r: np.hstack(f.polar(p, r, self.turn))), 1e-5)
+        for k, d in enumerate(np.eye(3)):
+            j = f.polar_jvp(self.p, self.r, self.turn, p_dual=d[:2], r_dual=d[2])
+            close(m.jac[:, k], [*j.result_0_dual, j.result_1_dual])
+
+    def test_hessian(self):
+        weights = np.array([0.7, -2]), 0.3
+        m = f.polar_hess(self.p, self.r, self.turn, *weights)
+        self.assertEqual(m._fields, ("result_0", "result_1", "grad", "hess"))
+
+        def gradient(p, r):
+            return np.array([*weights[0], weights[1]]) @ f.polar_jac(p, r, self.turn).jac
+        close(m.grad, gradient(self.p, self.r))
+        close(m.hess, self.steps(gradient), 1e-5)
+        self.assertTrue((m.hess == m.hess.T).all())
+        close(f.valley_hess([1, 1]).hess, [[802, -400], [-400, 200]])
+        close(f.valley_hess(x=[1, 1]).grad, [0, 0])
+
+    def test_workspace(self):
+        m, x = f.steps_hess([0.3, 0.8], 9), np.array([0.3, 0.8])
+        close(m.grad, f.steps_grad(x, 9).x_grad)
+        close(m.hess, [(f.steps_grad(x + e, 9).x_grad - f.steps_grad(x - e, 9).x_grad) / (2 * self.h) for e in np.eye(2) * self.h], 1e-5)
+        self.assertEqual(len(f.steps_hess.pattern[0]), 4)
+
+    def test_pattern(self):
+        rows, columns = f.polar_jac.pattern
+        self.assertEqual(f.polar_jac.shape, (3, 3))
+        np.testing.assert_array_equal(list(zip(rows, columns)), [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2), (2, 0)])
+        jac = f.polar_jac(self.p, self.r, self.turn).jac
+        again = np.zeros(f.polar_jac.shape)
+        again[f.polar_jac.pattern] = jac[f.polar_jac.pattern]
+        np.testing.assert_array_equal(again, jac)
+        with self.assertRaises(ValueError):
+            rows[0] = 1
+        m = f.narrow_jac([2, 3, 5], np.array([7], np.float32))
+        np.testing.assert_array_equal(m[1], [[35, 0, 14]])
+        self.assertEqual((m[1].dtype, f.narrow_jac.shape), (np.float32, (1, 3)))
+        np.testing.assert_array_equal(f.narrow_jac.pattern[1], [0, 2])
+
+    def test_refused(self):
+        self.assertIn("polar_hess", dir(f))
+        self.assertIn("Jacobian of polar", f.polar_jac.__doc__)
+        for error, call in (
+                (TypeError, lambda: f.polar_hess(self.p, self.r, self.turn)), (TypeError, lambda: f.polar_hess(self.p, self.r, self.turn, [1, 2])),
+                (ValueError, lambda: f.polar_hess(self.p, self.r, self.turn, [1, 2, 3], 1)), (ValueError, lambda: f.polar_jac([1, 2, 3], 1, 1)),
+                (TypeError, lambda: f.polar_jac(self.p, "1", 1)), (AttributeError, lambda: f.valley_jac)):
+            with self.assertRaises(error):
+                call()
+
+
 class Arrays(unittest.TestCase):
     def setUp(self):
         r = np.random.default_rng(1)
