@@ -235,7 +235,11 @@ class Statements:
             n = self.rng.choice(found)["struct"]
             self.count("struct assigned")
             whole = f"Pair({self.fit(self.value('real', 1), -3, 3)}, {self.fit(self.value('vec2', 1), -3, 3)})"
-            other = self.pick((2, f"turned({n})"), (1, whole), (1, f"turned({whole})"), (1, f"turned(turned({n}))"))
+            other = self.pick((2, f"turned({n})"), (1, whole), (1, f"turned({whole})"), (1, f"turned(turned({n}))"), (2, self.combined(n, whole)))
+            if self.chance(0.2):
+                self.count("operator on a struct")
+                self.emit(f"{n} *= 0.5;")
+                self.emit(f"{n} {self.rng.choice(['+=', '-='])} {whole} / 2.0;")
             self.emit(f"{n} = {self.rng.choice([other, f'{self.condition(1)} ? {other} : {n}', f'select({self.condition(1)}, {n}, {other})'])};")
             return
         self.count("struct")
@@ -245,6 +249,11 @@ class Statements:
         self.emit(f"var {n} = {whole or f'Pair({a}, {b})'};")
         for kind, name in (("real", "a"), ("vec2", "b")):
             self.scope.append({"name": f"{n}.{name}", "kind": kind, "lo": -3, "hi": 3, "mutable": True, "struct": n})
+
+    def combined(self, n, whole):
+        """By operators that work member by member, whose result stays in the members' interval."""
+        self.count("operator on a struct")
+        return self.rng.choice([f"-{n}", f"0.5 * ({n} + {whole})", f"({n} - {whole}) / 2.0", f"-0.4 * {n} + turned({n}) * 0.6"])
 
     def field_pair(self):
         """An element of a field or an array of structs, if both of its members may be read and their values are small."""
@@ -433,9 +442,9 @@ class Statements:
     def for_(self):
         mark = len(self.scope)
         i = self.name_new("i")
-        form = self.pick((3, "range"), (2, "range run-time"), (2, "triangular"), (1, "ndrange"), (0.7, "field"), (1, "range of two"), (0.3, "range of i64"))
+        form = self.pick((3, "range"), (2, "range run-time"), (2, "triangular"), (1, "ndrange"), (0.7, "field"), (1, "range of two"), (1, "range with a step"), (0.3, "range of i64"))
         if self.pure:    # what its gradient keeps has a size that is known on entry
-            form = self.rng.choice(["range", "range of two"])
+            form = self.rng.choice(["range", "range of two", "range with a step"])
         outer = self.int_variables(0, 8)
         lo, hi, trips, names = 0, 3, 4, i
         if form == "triangular" and not outer:
@@ -457,6 +466,10 @@ class Statements:
         elif form == "range of two":
             a, n = self.rng.randint(0, 2), self.rng.randint(1, 3)
             head, lo, hi, trips = f"range({a}, {a + n})", a, a + n - 1, n
+        elif form == "range with a step":
+            a, n, by = self.rng.randint(0, 2), self.rng.randint(1, 3), self.rng.randint(1, 2)
+            lo, hi, trips = a, a + (n - 1) * by, n
+            head = self.pick((1, f"range({lo}, {hi + self.rng.randint(1, by)}, {by})"), (1, f"range({hi}, {lo - self.rng.randint(1, by)}, -{by})"))
         elif form == "ndrange":
             j = self.name_new("i")
             names = f"{i}, {j}"
@@ -540,11 +553,12 @@ class Statements:
     def static_for(self):
         i = self.name_new("i")
         n = self.rng.randint(2, 3)
-        self.count("static for")
+        listed = self.chance(0.4) and [self.rng.randrange(n) for _ in range(n)]
+        self.count("static for" + (" of a list" if listed else ""))
         self.loop_var(i, 0, n - 1)
         jumps, self.jumps = self.jumps, 0
         self.enter(n)
-        self.braces(f"static for {i} in range({n})", 1, tail=self.assign)
+        self.braces(f"static for {i} in {listed or f'range({n})'}", 1, tail=self.assign)
         self.leave(n)
         self.jumps = jumps
         self.scope[:] = [v for v in self.scope if v["name"] != i]

@@ -182,7 +182,7 @@ class Tasks:
             dims = ["N"]
             top = self.extent("N") - 1
             head, *bounds = self.rng.choice([("range(@, N)", 0, top), ("range(@)", 0, 3), ("range(J)", 0, 2), ("range(1, @ + 1)", 1, 4), ("ndrange(N)", 0, top), ("ndrange((1, N))", 1, top),
-                                             ("range(len(a))", 0, top)])
+                                             ("range(len(a))", 0, top), ("range(0, N, 2)", 0, top), ("range(N - 1, -1, -1)", 0, top), ("range(N - 1, @, -2)", 0, top), ("ndrange((@, N, 2))", 0, top)])
             head, names, bounds = head.replace("@", self.integer(0, 4, 1) if "@" in head else ""), [i], [tuple(bounds)]
         elif form == "range bounds":
             dims = [self.rng.choice("NNM")]
