@@ -204,6 +204,10 @@ int derive_turn(const fn *f, const ast_param *p, const char *matrix);
 void check_custom(checker *c);
 /* f.grad(...), from the call of f with these arguments, which was checked just now. */
 val gradient_of_call(checker *c, const sym *s, val v, src_span at);
+/* f.jacobian(...), f.hessian(...), likewise. check_matrix.c */
+val matrix_of_call(checker *c, const sym *s, val v, src_span at, bool hess);
+/* Why no derivative by the arguments is a value there; NULL: nothing. */
+const char *no_derivative(checker *c, const sym *s, const instance *i);
 /* f.jvp(...), likewise, and from the n tangents. */
 val jvp_of_call(checker *c, const sym *s, val v, const val *tangents, int n, const src_span *spans, src_span at);
 

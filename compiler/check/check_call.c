@@ -441,7 +441,13 @@ static val call_jvp(checker *c, sym *s, const ast_expr *e)
     return val_bad(v) ? v : jvp_of_call(c, s, v, a.v + own.n, a.n - own.n, a.spans + own.n, e->span);
 }
 
-/* f.grad(x), f.jvp(x, dx) */
+/* The members of functions that call_derivative knows. */
+static bool is_derivative(const char *name)
+{
+    return !strcmp(name, "grad") || !strcmp(name, "jvp") || !strcmp(name, "jacobian") || !strcmp(name, "hessian");
+}
+
+/* f.grad(x), f.jvp(x, dx), f.jacobian(x), f.hessian(x) */
 static val call_derivative(checker *c, sym *s, const ast_expr *e)
 {
     if (!s || s->prelude) {
@@ -450,8 +456,12 @@ static val call_derivative(checker *c, sym *s, const ast_expr *e)
     }
     if (!strcmp(e->a->name, "jvp"))
         return call_jvp(c, s, e);
+    const char *name = e->a->name;
     const val v = call_symbol(c, s, e);
-    return val_bad(v) ? v : gradient_of_call(c, s, v, e->span);
+    if (val_bad(v))
+        return v;
+    return strcmp(name, "grad") ? matrix_of_call(c, s, v, e->span, !strcmp(name, "hessian"))
+                                : gradient_of_call(c, s, v, e->span);
 }
 
 /* A call by a name that the program did not declare; self: the object of a method call. */
@@ -498,7 +508,7 @@ static val call_method(checker *c, const ast_expr *e)
     const char *name = e->a->name;
     if (hint_library(c, e->a))
         return val_error(c, e->span);
-    if (e->a->a->kind == AST_EXPR_NAME && (!strcmp(name, "grad") || !strcmp(name, "jvp"))) {
+    if (e->a->a->kind == AST_EXPR_NAME && is_derivative(name)) {
         sym *of = names_use(c, e->a->a->name, e->a->a->span);
         if (of && of->kind == SYM_KERNEL && !strcmp(name, "grad"))
             return call_kernel(c, of, e, true);

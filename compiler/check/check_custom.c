@@ -254,7 +254,6 @@ static void check_one(checker *c, sym *s, const ast_attr *a)
 static const char *no_gradient(checker *c, const sym *s, const instance *i)
 {
     const ty *r = i->result;
-    bool real = false;
     if (r->kind == TY_VOID)
         return "it has no result";
     if (r->kind == TY_TUPLE)
@@ -264,6 +263,12 @@ static const char *no_gradient(checker *c, const sym *s, const instance *i)
                             ty_name(c->types, r));
     if (!scalar_is_float(r->elem))
         return arena_printf(c->mem, "its result is %s: only floats have derivatives", ty_name(c->types, r));
+    return no_derivative(c, s, i);
+}
+
+const char *no_derivative(checker *c, const sym *s, const instance *i)
+{
+    bool real = false;
     for (int k = 0; k < s->nparams; k++) {
         if (i->refs[k] || i->args[k]->kind == TY_ARRAY)
             return "it takes an array: a gradient is by numbers, vectors, matrices and structs; read a field in the "

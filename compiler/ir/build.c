@@ -568,6 +568,23 @@ ir_value *ir_along(ir_builder *b, ir_func *f, int nargs, ir_value *const *args)
     return op->res[0];
 }
 
+ir_op *ir_func_matrix(ir_builder *b, ir_opcode code, ir_func *f, int nargs, ir_value *const *args)
+{
+    const ir_region *body = f->body;
+    const int rows = code == OP_HESSIAN ? body->nparams : f->nresults;
+    scalar *types = ARENA_ARRAY(f->module->mem, scalar, rows * body->nparams + 1);
+    int n = 0;
+    for (int i = 0; i < rows; i++) {
+        const scalar type = code == OP_HESSIAN ? body->params[i]->type : f->results[i];
+        for (int j = 0; j < body->nparams && scalar_is_float(type) && (code == OP_JACOBIAN || j <= i); j++)
+            if (scalar_is_float(body->params[j]->type))
+                types[n++] = type;
+    }
+    ir_op *op = ir_insert(b, code, nargs, args, n, types, 0);
+    ir_call_attr(op)->callee = f;
+    return op;
+}
+
 int ir_loop_first_init(const ir_op *loop)
 {
     return ir_loop_attr(loop)->bounded ? 2 : 0;

@@ -117,6 +117,25 @@ ir_func *ir_clone_func(const ir_func *f, const char *name)
     return c;
 }
 
+ir_func *ir_func_that_calls(ir_func *of, ir_func *called, bool seeded)
+{
+    ir_func *out = ir_func_create(of->module, IR_FUNC, of->name);
+    const int n = of->body->nparams;
+    out->loc = of->loc;
+    out->pure = of->pure;
+    ir_builder b = {.func = out, .region = out->body, .loc = of->loc};
+    ir_value **args = ARENA_ARRAY(of->module->mem, ir_value *, n + 1);
+    for (int i = 0; i < n; i++)
+        args[i] = ir_region_param_like(out->body, of->body->params[i]);
+    if (seeded)
+        args[n] = ir_const_f(&b, of->results[0], 1);
+    const ir_op *c = ir_call(&b, called, n + seeded, args);
+    out->results = called->results;
+    out->nresults = called->nresults;
+    ir_yield(&b, c->nres, c->res);
+    return out;
+}
+
 /* ---- values ---- */
 
 ir_value *ir_clone_value(ir_builder *b, const ir_value *v, ir_map *map)

@@ -314,15 +314,15 @@ typedef struct ir_ad {
     ir_func *curved;     /* the adjoint that its Hessian is made from, until it is */
     ir_func *jac, *hess; /* of an export func; NULL: none was asked for, or it is made of columns of jvp, of hvp */
     const char *pattern; /* of these: '1' for an entry that may not be zero, '0'; a blank behind each row */
+    const ir_partials *matrix[2];   /* Jacobian and Hessian as values, while func-grad runs */
     const ir_partials *partials;    /* of a function that is called, while Jacobians are made */
     ir_func *vjp, *fn_jvp, *replay; /* of functions, on demand. replay: without side effects */
     /* of functions whose derivatives a program asks for, f.grad(x), where memory counts as constant; passes/derive */
     ir_func *gradient;    /* of a function with one real result: by each float parameter */
     ir_func *gradient_of; /* of such a gradient, where it cannot be reversed itself */
-    ir_func
-        *along[2]; /* the derivative of the one result along tangents of the parameters: to be reversed; f.jvp(x, dx)
-                    */
-    ir_func *args_vjp, *args_jvp[2];   /* like vjp and fn_jvp, of functions that these call */
+    ir_func *along[3];    /* the derivative of the one result along tangents of the parameters: to be reversed; f.jvp(x,
+                             dx);    columns of matrices have none */
+    ir_func *args_vjp, *args_jvp[3];   /* like vjp and fn_jvp, of functions that these call */
     ir_func *custom_grad, *custom_jvp; /* marked grad_for, jvp_for this kernel or function by the program */
     ir_func *custom_of;                /* what this is marked grad_for or jvp_for */
     ir_func *spectral[2];              /* of a decomposition, U diag(s) V^T: that of g(s), ir/spectral.h */
@@ -579,6 +579,8 @@ ir_op *ir_call(ir_builder *b, ir_func *callee, int nargs, ir_value *const *args)
 void ir_adjoint(ir_builder *b, ir_func *kernel, int nargs, ir_value *const *args);
 ir_op *ir_gradient(ir_builder *b, ir_func *f, int nargs, ir_value *const *args);
 ir_value *ir_along(ir_builder *b, ir_func *f, int nargs, ir_value *const *args); /* tangents behind the others */
+/* JACOBIAN or HESSIAN. */
+ir_op *ir_func_matrix(ir_builder *b, ir_opcode code, ir_func *f, int nargs, ir_value *const *args);
 
 /* One more carried value, behind the others: its parameter of the body, *result what comes out. The caller adds what
  * the body yields. */
@@ -607,6 +609,8 @@ void ir_walk(ir_region *r, void (*fn)(ir_op *op, void *ctx), void *ctx);
 bool ir_has(const ir_region *r, bool (*is)(const ir_op *op));
 /* Adds f and all functions that it calls, or whose derivatives it asks for. */
 void ir_reach(ptrmap *reached, ir_func *f);
+/* GRADIENT, ALONG, JACOBIAN, HESSIAN. */
+bool ir_is_func_derivative(const ir_op *op);
 /* Of derived code, the operation of the primal that op replays or pulls back; NULL: none. */
 ir_op *ir_root_of(const ir_op *op);
 /* Of a STORE, ACCUM or ATOMIC of a field. */
@@ -670,6 +674,8 @@ ir_value *ir_value_before(ir_builder *b, ir_value *v, ir_map *map);
 /* Clones the operations of r, without its yield, at b. */
 void ir_clone_region_ops(ir_builder *b, const ir_region *r, ir_map *map);
 ir_func *ir_clone_func(const ir_func *f, const char *name);
+/* A function of of's parameters that does nothing but call `called`; seeded: with 1 behind them. */
+ir_func *ir_func_that_calls(ir_func *of, ir_func *called, bool seeded);
 /* Replaces every use in f of a value that the map has an entry for, following chains, in one sweep. */
 void ir_rewrite_uses(ir_func *f, ir_map *map);
 

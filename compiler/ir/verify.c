@@ -329,6 +329,28 @@ static bool check_func_derivative(const verifier *v, const ir_op *op)
     return !along || expect_type(v, op, op->res[0], c->results[0], "result");
 }
 
+/* A row for each result; a HESSIAN has the lower triangle, of the types of the parameters. */
+static bool check_func_matrix(const verifier *v, const ir_op *op)
+{
+    const ir_func *c = ir_callee_of(op);
+    const bool hess = op->code == OP_HESSIAN;
+    if (!c || c->kind != IR_FUNC || c->nresults == 0 || (hess && c->nresults > 1))
+        return fault(v, op, "the matrix of what is no function with real results");
+    const int nparams = c->body->nparams, rows = hess ? nparams : c->nresults;
+    int at = 0;
+    for (int i = 0; i < nparams && i < op->nargs; i++)
+        if (!expect_type(v, op, op->args[i], c->body->params[i]->type, "argument"))
+            return false;
+    for (int i = 0; i < rows; i++) {
+        const scalar type = hess ? c->body->params[i]->type : c->results[i];
+        for (int j = 0; j < nparams && scalar_is_float(type) && (!hess || j <= i); j++)
+            if (scalar_is_float(c->body->params[j]->type) && at < op->nres &&
+                !expect_type(v, op, op->res[at++], type, "entry"))
+                return false;
+    }
+    return expect_shape(v, op, nparams, at, 0);
+}
+
 static bool check_assert_print(const verifier *v, const ir_op *op)
 {
     if (!ir_text_attr(op)->text)
@@ -418,6 +440,9 @@ static bool check_op(const verifier *v, const ir_op *op)
     case OP_GRADIENT:
     case OP_ALONG:
         return check_func_derivative(v, op);
+    case OP_JACOBIAN:
+    case OP_HESSIAN:
+        return check_func_matrix(v, op);
     case OP_EXTERN:
         return op->region->func->external ? expect_shape(v, op, op->region->func->body->nparams, op->nres, 0)
                                           : fault(v, op, "in a function of the program");
@@ -566,6 +591,8 @@ static unsigned kind_of(const ir_op *op)
         return IR_GONE_ADJOINT;
     case OP_GRADIENT:
     case OP_ALONG:
+    case OP_JACOBIAN:
+    case OP_HESSIAN:
         return IR_GONE_GRADIENT;
     case OP_STOP:
     case OP_SLOPE:

@@ -29,7 +29,7 @@ bool ir_has(const ir_region *r, bool (*is)(const ir_op *op))
 
 static void reach_op(ir_op *op, void *ctx)
 {
-    if (op->code == OP_CALL || op->code == OP_GRADIENT || op->code == OP_ALONG)
+    if (op->code == OP_CALL || ir_is_func_derivative(op))
         ir_reach(ctx, ir_callee_of(op));
 }
 
@@ -169,7 +169,7 @@ bool ir_op_is_pure(const ir_op *op)
  * each other twice would otherwise cost 2^depth. */
 typedef struct search {
     bool (*found)(const ir_op *op);
-    bool (*follows)(ir_opcode code);
+    bool (*follows)(const ir_op *op);
     VEC(const ir_func *) without;
 } search;
 
@@ -188,7 +188,7 @@ static bool func_has(const ir_func *f, search *s)
 
 static bool op_has(const ir_op *op, search *s)
 {
-    if (s->follows(op->code))
+    if (s->follows(op))
         return func_has(ir_callee_of(op), s);
     bool has = s->found(op);
     for (int i = 0; i < op->nregions && !has; i++)
@@ -204,7 +204,7 @@ static bool region_has(const ir_region *r, search *s)
     return false;
 }
 
-static bool search_op(const ir_op *op, bool (*found)(const ir_op *op), bool (*follows)(ir_opcode code))
+static bool search_op(const ir_op *op, bool (*found)(const ir_op *op), bool (*follows)(const ir_op *op))
 {
     search s = {.found = found, .follows = follows};
     bool has = op_has(op, &s);
@@ -212,9 +212,14 @@ static bool search_op(const ir_op *op, bool (*found)(const ir_op *op), bool (*fo
     return has;
 }
 
-static bool is_call(ir_opcode code)
+bool ir_is_func_derivative(const ir_op *op)
 {
-    return code == OP_CALL;
+    return op->code == OP_GRADIENT || op->code == OP_ALONG || op->code == OP_JACOBIAN || op->code == OP_HESSIAN;
+}
+
+static bool is_call(const ir_op *op)
+{
+    return op->code == OP_CALL;
 }
 
 static bool is_effect(const ir_op *op)
@@ -228,9 +233,9 @@ bool ir_op_has_effect(const ir_op *op)
     return search_op(op, is_effect, is_call);
 }
 
-static bool runs_callee(ir_opcode code)
+static bool runs_callee(const ir_op *op)
 {
-    return code == OP_CALL || code == OP_GRADIENT || code == OP_ALONG;
+    return op->code == OP_CALL || ir_is_func_derivative(op);
 }
 
 static bool is_read(const ir_op *op)

@@ -156,6 +156,50 @@ static void call_gradient(lower *l, const tx_func *f, const agg *args, agg *out)
     assert(at == op->nres);
 }
 
+/* Entries of one block; large ones go to memory. */
+static agg block(lower *l, const ty *t, ir_value **entries)
+{
+    agg a = agg_scalars(l, t->elem, ty_ncomp(t));
+    for (int k = 0; k < a.n; k++)
+        a.at[k] = ir_cast(&l->b, t->elem, entries[k]);
+    return in_memory(t) ? agg_to_memory(l, a) : a;
+}
+
+/* Of the real parameters of f the numbers of their first columns; the last is how many columns there are. */
+static int *first_columns(lower *l, const tx_func *f, int *n)
+{
+    int *first = ARENA_ARRAY(l->mem, int, f->nparams + 1);
+    *n = 0;
+    for (int i = 0; i < f->nparams; i++)
+        if (scalar_is_float(f->params[i]->type->elem)) {
+            first[*n + 1] = first[*n] + ty_ncomp(f->params[i]->type);
+            ++*n;
+        }
+    return first;
+}
+
+/* f.jacobian(...), f.hessian(...): block by block, each row by row. */
+static void call_matrix(lower *l, const tx_expr *e, const agg *args, agg *out)
+{
+    int nargs, n, result = 0;
+    ir_value **v = components(l, e->callee, args, &nargs);
+    const ir_op *op = ir_func_matrix(&l->b, e->hessian ? OP_HESSIAN : OP_JACOBIAN, e->callee->lowered, nargs, v);
+    const int *first = first_columns(l, e->callee, &n), width = first[n];
+    ir_value **entries = ARENA_ARRAY(l->mem, ir_value *, op->nres + width + 1);
+    for (int p = 0; p < (e->hessian ? n : 1); p++)
+        for (int q = e->hessian ? p : 0; q < n; q++) {
+            const int row = e->hessian ? first[p] : 0, end = e->hessian ? first[p + 1] : ty_ncomp(e->callee->result);
+            int at = 0;
+            for (int i = row; i < end; i++)
+                for (int j = first[q]; j < first[q + 1]; j++) {
+                    const int lo = i < j ? i : j, hi = i < j ? j : i;
+                    entries[at++] = op->res[e->hessian ? hi * (hi + 1) / 2 + lo : i * width + j];
+                }
+            out[result] = block(l, result_type(e->type, result), entries);
+            result++;
+        }
+}
+
 /* f.jvp(...): behind the arguments stand the tangents of the real ones. */
 static void call_along(lower *l, const tx_expr *e, const agg *args, agg *out)
 {
@@ -186,6 +230,8 @@ void lower_call(lower *l, const tx_expr *e, agg *out)
         call_adjoint(l, e, args);
     else if (e->gradient)
         call_gradient(l, f, args, out);
+    else if (e->jacobian || e->hessian)
+        call_matrix(l, e, args, out);
     else if (e->along)
         call_along(l, e, args, out);
     else if (is_expanded(l->mem, f))

@@ -213,8 +213,11 @@ static void add_planes(json_t *list, const check_use *use)
         add(list, "shape", KIND_PROPERTY, "the extents", NULL);
     if (use->item && (use->item->kind == AST_ITEM_FUNC || use->item->kind == AST_ITEM_KERNEL))
         add(list, "grad", KIND_FUNCTION, "f.grad(...): the gradient of a call", NULL);
-    if (use->item && use->item->kind == AST_ITEM_FUNC)
+    if (use->item && use->item->kind == AST_ITEM_FUNC) {
         add(list, "jvp", KIND_FUNCTION, "f.jvp(...): the derivative along tangents", NULL);
+        add(list, "jacobian", KIND_FUNCTION, "f.jacobian(...): the Jacobian of a function of vectors", NULL);
+        add(list, "hessian", KIND_FUNCTION, "f.hessian(...): the Hessian of a call", NULL);
+    }
 }
 
 static void add_members(json_t *list, store *s, doc *d, size_t offset, size_t dot)

@@ -91,8 +91,9 @@ struct tx_expr {
     int ncomps;
     const char *text;
     tx_func *callee;
-    bool adjoint;   /* CALL: the adjoint of the kernel runs */
-    bool gradient;  /* CALL: the gradient of the function, by each real parameter */
+    bool adjoint;           /* CALL: the adjoint of the kernel runs */
+    bool gradient;          /* CALL: the gradient of the function, by each real parameter */
+    bool jacobian, hessian; /* CALL: the blocks of that matrix, TX type: one for each real parameter, for each pair */
     bool along;     /* CALL: its derivative along tangents of the real parameters, which stand behind all of them */
     bool discarded; /* ATOMIC: a statement, nobody sees the old value */
     int site;       /* RANDOM, and CALL of a function that draws: its number in the function, from 1 */

@@ -93,7 +93,7 @@ static void check_callee(ir_op *op, void *ctx)
         l->ok = l->ok && wrong(l->t, "a call of what is no function that can be called:", c->name);
     if (op->code == OP_ADJOINT && c && c->kind != IR_KERNEL)
         l->ok = l->ok && wrong(l->t, "the adjoint of what is no kernel:", c->name);
-    if ((op->code == OP_GRADIENT || op->code == OP_ALONG) && c && (c->kind != IR_FUNC || !c->body->last))
+    if (ir_is_func_derivative(op) && c && (c->kind != IR_FUNC || !c->body->last))
         l->ok = l->ok && wrong(l->t, "the derivative of what is no function:", c->name);
 }
 
@@ -126,7 +126,7 @@ static void follow(calls *c, ir_func *f);
 static void follow_call(ir_op *op, void *ctx)
 {
     calls *c = ctx;
-    if ((op->code == OP_CALL || op->code == OP_GRADIENT || op->code == OP_ALONG) && ir_callee_of(op) && c->ok)
+    if ((op->code == OP_CALL || ir_is_func_derivative(op)) && ir_callee_of(op) && c->ok)
         follow(c, ir_callee_of(op));
 }
 

@@ -53,6 +53,7 @@ static const struct {
     {"args_vjp", offsetof(ir_func, ad.args_vjp)},
     {"args_push", offsetof(ir_func, ad.args_jvp[0])},
     {"args_jvp", offsetof(ir_func, ad.args_jvp[1])},
+    {"args_column", offsetof(ir_func, ad.args_jvp[2])},
     {"custom_grad", offsetof(ir_func, ad.custom_grad)},
     {"custom_jvp", offsetof(ir_func, ad.custom_jvp)},
     {"custom_of", offsetof(ir_func, ad.custom_of)},

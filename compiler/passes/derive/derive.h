@@ -63,10 +63,25 @@ ir_func *gradient_along(ir_func *along);
  * counts as constant. gradient: gradient_along, which forward mode does not know. passes/derive/forward.c */
 typedef enum along_kind {
     ALONG_REVERSED, /* made to be reversed: of a function with a gradient of the program's own it is that gradient's */
-    ALONG_JVP       /* as forward mode has it: of a function with a JVP of the program's own it is that one's */
+    ALONG_JVP,      /* as forward mode has it: of a function with a JVP of the program's own it is that one's */
+    ALONG_COLUMN    /* by a JVP of the program's own, else by a gradient of the program's own */
 } along_kind;
 typedef ir_func *(*gradient_maker)(ir_func *along);
 ir_func *forward_along(ir_func *f, along_kind kind, gradient_maker gradient);
+
+/* Likewise of any function: results, then their tangents. For columns of matrices that are values. */
+ir_func *forward_column(ir_func *f, src_loc at);
+/* gradient_of_source of all parameters, of a function that the caller throws away. */
+ir_func *gradient_by_args(ir_func *f);
+/* Its derivatives are not made of its text. */
+static inline bool has_own_derivative(const ir_func *f)
+{
+    return f->external || f->ad.custom_jvp || f->ad.custom_grad;
+}
+/* The entries that a JACOBIAN or HESSIAN gives, at b; false, and reported: there are none. settle: ends a gradient,
+ * func_grad.c. passes/derive/jacobian/value.c */
+typedef void (*gradient_settler)(ir_func *gradient, bool bends);
+bool matrix_entries(ir_builder *b, const ir_op *op, gradient_settler settle, ir_value **entries);
 
 /* False, and reported as a reason why `asked` has no derivative there: f stores into fields, or goes by their duals. */
 bool leaves_memory(const ir_func *f, const ir_func *asked, src_loc at);

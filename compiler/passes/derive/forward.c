@@ -259,7 +259,7 @@ static void fwd_call(fwd *w, ir_builder *b, const ir_op *op)
     }
     if (w->gradient && fwd_args_call(w, b, op))
         return;
-    if (w->gradient && w->kind == ALONG_JVP && ir_callee_of(op)->ad.custom_jvp &&
+    if (w->gradient && w->kind != ALONG_REVERSED && ir_callee_of(op)->ad.custom_jvp &&
         !leaves_memory(ir_callee_of(op)->ad.custom_jvp, ir_callee_of(op), op->loc)) {
         fwd_plain(w, b, op);
         return;
@@ -420,19 +420,40 @@ ir_func *forward_func(ir_func *f)
 }
 
 /* The same where memory counts as constant. */
-static ir_func *forward_args_func(const fwd *w, ir_func *f)
+static ir_func *push_func(ir_func *f, along_kind kind, gradient_maker gradient)
 {
-    if (f->ad.custom_jvp && (f->prelude || w->kind == ALONG_JVP))
+    if (f->ad.custom_jvp && (f->prelude || kind != ALONG_REVERSED))
         return forward_func(f);
-    if (f->ad.args_jvp[w->kind])
-        return f->ad.args_jvp[w->kind];
-    ir_func *out = ir_func_create(w->m, IR_FUNC, intern(w->m->names, arena_printf(w->m->mem, "%s_push", f->name)));
-    f->ad.args_jvp[w->kind] = out;
-    build(f, out, w->gradient, w->kind);
+    if (f->ad.args_jvp[kind])
+        return f->ad.args_jvp[kind];
+    ir_module *m = f->module;
+    ir_func *out = ir_func_create(m, IR_FUNC, intern(m->names, arena_printf(m->mem, "%s_push", f->name)));
+    f->ad.args_jvp[kind] = out;
+    build(f, out, gradient, kind);
     pass_simplify(out);
     out->nouts = 0; /* the results are others */
     ir_forget_origins(out);
     return out;
+}
+
+static ir_func *forward_args_func(const fwd *w, ir_func *f)
+{
+    return push_func(f, w->kind, w->gradient);
+}
+
+/* Of what has derivatives of its own, and of gradients that keep values, those of a call. */
+ir_func *forward_column(ir_func *f, src_loc at)
+{
+    if (f->ad.custom_jvp) {
+        (void)leaves_memory(f->ad.custom_jvp, f, at);
+        return forward_func(f);
+    }
+    if ((!f->ad.custom_grad && !f->ad.gradient_of) || f->ad.args_jvp[ALONG_COLUMN])
+        return push_func(f, ALONG_COLUMN, gradient_along);
+    ir_func *calls = ir_func_that_calls(f, f, false);
+    f->ad.args_jvp[ALONG_COLUMN] = push_func(calls, ALONG_COLUMN, gradient_along);
+    rev_forget(f->module, calls);
+    return f->ad.args_jvp[ALONG_COLUMN];
 }
 
 ir_func *forward_along(ir_func *f, along_kind kind, gradient_maker gradient)

@@ -42,13 +42,15 @@ static void fwd_gradient(fwd *w, ir_builder *b, const ir_op *op)
 bool fwd_args_call(fwd *w, ir_builder *b, const ir_op *op)
 {
     const ir_func *f = ir_callee_of(op);
-    const bool custom = w->kind == ALONG_REVERSED && f->ad.custom_grad && !f->ad.custom_grad->prelude;
+    const bool by_gradient = w->kind == ALONG_REVERSED || (w->kind == ALONG_COLUMN && !f->ad.custom_jvp),
+               custom = by_gradient && f->ad.custom_grad && !f->ad.custom_grad->prelude;
     if (!custom && !f->ad.gradient_of)
         return false;
     fwd_plain(w, b, op);
     if (f->ad.gradient_of)
         fwd_gradient(w, b, op);
-    for (int i = 0; i < op->nres && custom; i++)
+    const bool leaves = w->kind == ALONG_REVERSED || !custom || leaves_memory(f->ad.custom_grad, f, op->loc);
+    for (int i = 0; i < op->nres && custom && leaves; i++)
         if (activity_has(&w->act, op->res[i]))
             fwd_set_tangent(w, op->res[i], tangent_by_gradient(w, b, op, i));
     return true;

@@ -58,7 +58,7 @@ static asked find_asked(const ir_module *m)
 
 static void reach_gradient(ir_op *op, void *ctx)
 {
-    if (op->code == OP_GRADIENT || op->code == OP_ALONG)
+    if (ir_is_func_derivative(op))
         ir_reach(ctx, ir_callee_of(op));
 }
 
@@ -78,7 +78,7 @@ typedef VEC(ir_op *) op_list;
 static void collect_gradient(ir_op *op, void *ctx)
 {
     op_list *l = ctx;
-    if (op->code == OP_GRADIENT || op->code == OP_ALONG)
+    if (ir_is_func_derivative(op))
         vec_push(l, op);
 }
 
@@ -129,9 +129,23 @@ static const ir_op *call_along(ir_builder *b, const ir_op *op)
     return ir_call(b, own ? own : forward_along(of, ALONG_JVP, gradient_along), op->nargs, op->args);
 }
 
+static void expand_matrix(ir_func *f, ir_op *op, ir_map *results)
+{
+    ir_builder b = {.func = f, .region = op->region, .before = op, .loc = op->loc};
+    ir_value **entries = ARENA_ARRAY(f->module->mem, ir_value *, op->nres + 1);
+    const bool known = matrix_entries(&b, op, spectral_gradient, entries);
+    for (int i = 0; i < op->nres; i++)
+        ir_map_set(results, op->res[i], known ? entries[i] : ir_zero(&b, op->res[i]->type));
+    ir_remove(op);
+}
+
 static void expand(ir_func *f, ir_op *op, const asked *a, ir_map *results)
 {
     const ir_func *of = ir_callee_of(op);
+    if (op->code == OP_JACOBIAN || op->code == OP_HESSIAN) {
+        expand_matrix(f, op, results);
+        return;
+    }
     ir_builder b = {.func = f, .region = op->region, .before = op, .loc = op->loc};
     const ir_op *call = op->code == OP_ALONG ? call_along(&b, op) : call_gradient(&b, op, ptrmap_get(&a->wanted, of));
     const int first = op->code == OP_ALONG && of->ad.custom_jvp ? 1 : 0;
@@ -190,6 +204,10 @@ bool pass_func_grad(ir_module *m)
             inline_calls_in(f); /* here already: then more is known of what need not be kept */
         put_before(m, i, n);
         i += m->funcs.len - n;
+    }
+    for (size_t i = 0; i < m->funcs.len; i++) { /* later ones see what decides by then */
+        ir_ad *ad = &m->funcs.at[i]->ad;
+        ad->partials = ad->matrix[0] = ad->matrix[1] = NULL;
     }
     ptrmap_free(&a.wanted);
     ptrmap_free(&reached);

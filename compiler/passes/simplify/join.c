@@ -142,6 +142,8 @@ static void moves(ir_op *op, void *ctx)
     case OP_ADJOINT:
     case OP_GRADIENT:
     case OP_ALONG:
+    case OP_JACOBIAN:
+    case OP_HESSIAN:
         t->ok = false;
         return;
     case OP_CALL: {
@@ -171,7 +173,7 @@ static void remains(ir_op *op, void *ctx)
     attempt *t = ctx;
     each_touched(t, op, stays);
     t->ok &= !(t->events && has_events(t, op));
-    if (op->code == OP_ADJOINT || op->code == OP_GRADIENT || op->code == OP_ALONG)
+    if (op->code == OP_ADJOINT || ir_is_func_derivative(op))
         t->ok &= t->memory.len == 0 && !t->events;
 }
 

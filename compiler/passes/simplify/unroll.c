@@ -119,12 +119,21 @@ static void visit(unrolling *u, ir_region *r, const ir_op *task)
     }
 }
 
+bool unroll_to_line(ir_func *f)
+{
+    unrolling u = {f, true, false};
+    visit(&u, f->body, NULL);
+    return u.changed;
+}
+
 bool pass_unroll(ir_func *f)
 {
     const bool line = (ir_derives(f) & (IR_DERIVE_JAC | IR_DERIVE_HESS)) != 0;
-    if (f->pure && !line)
+    if (line)
+        return unroll_to_line(f);
+    if (f->pure)
         return false;
-    unrolling u = {f, line, false};
+    unrolling u = {f, false, false};
     visit(&u, f->body, NULL);
     return u.changed;
 }

@@ -36,9 +36,10 @@ static void by_unit_seeds(linearisation *w, ir_builder *b, jac_frame *f, const i
     }
     ir_op *plain = call_with(w, b, op, ir_callee_of(op), -1);
     enter_results(w, f, op, plain);
+    ir_func *column = w->of_args ? forward_column(ir_callee_of(op), op->loc) : forward_func(ir_callee_of(op));
     for (size_t j = 0; j < active->len; j++) {
         const int seed = active->at[j];
-        ir_op *c = call_with(w, b, op, forward_func(ir_callee_of(op)), seed);
+        ir_op *c = call_with(w, b, op, column, seed);
         for (int i = 0, at = op->nres; i < op->nres; i++) {
             if (!scalar_is_float(op->res[i]->type))
                 continue;
@@ -70,12 +71,12 @@ static const ir_partials *partials_of(const linearisation *w, ir_func *callee, c
     for (size_t j = 0; j < active->len; j++)
         cols[j] = active->at[j];
     p->pattern = ARENA_ARRAY(mem, bool, (size_t)p->nrows * active->len + 1);
-    const jac_wanted wanted = {rows, cols, p->nrows, p->ncols, callee->nresults, false};
+    const jac_wanted wanted = {rows, cols, p->nrows, p->ncols, callee->nresults, .of_args = w->of_args};
     const char *name = intern(callee->module->names, arena_printf(mem, "%s_partials", callee->name));
     p->func = w->function(callee, IR_FUNC, name, &wanted, p->pattern);
     if (p->func) {
-        p->func->ad.primal = callee;
-        p->func->nouts = 0; /* the results are others */
+        p->func->ad.primal = w->of_args ? NULL : callee; /* values are functions of the program */
+        p->func->nouts = 0;                              /* the results are others */
     }
     callee->ad.partials = p;
     return p;
@@ -103,7 +104,7 @@ void lin_call(linearisation *w, ir_builder *b, jac_frame *f, const ir_op *op)
     for (int i = 0; i < op->nargs; i++)
         if (lin_active(w, op->args[i]) && frame_vertex(w, f, op->args[i]) >= 0)
             vec_push(&active, i);
-    const bool given = callee->external || callee->ad.custom_jvp || callee->ad.custom_grad;
+    const bool given = has_own_derivative(callee);
     const ir_partials *p = active.len && !given ? partials_of(w, callee, &active) : NULL;
     if (!active.len)
         ir_clone_op(b, op, &w->val);

@@ -47,7 +47,7 @@ static void count(ir_op *op, void *ctx)
     *(int64_t *)ctx += op->nres > 0 && op->code != OP_CONST;
 }
 
-static bool is_short(const ir_func *f)
+bool jac_is_short(const ir_func *f)
 {
     int64_t n = 0;
     ir_walk(f->body, count, &n);
@@ -86,11 +86,11 @@ static ir_func *matrix_of(ir_func *f, ir_func *from, const ir_request *by)
         find_gradients(f, by, &rows);
     else
         find_results(f, &rows);
-    const jac_wanted wanted = {rows.at, cols.at, (int)rows.len, (int)cols.len, f->nresults, hess};
+    const jac_wanted wanted = {rows.at, cols.at, (int)rows.len, (int)cols.len, f->nresults, .lower = hess};
     bool *pattern = ARENA_ARRAY(m->mem, bool, rows.len *cols.len + 1);
     const char *name = intern(m->names, arena_printf(m->mem, "%s_%s", f->name, hess ? "hess" : "jac"));
     ir_func *out = jac_linearise(from, IR_KERNEL_JAC, name, &wanted, pattern);
-    if (out && !is_short(out)) {
+    if (out && !jac_is_short(out)) {
         rev_forget(m, out);
         out = NULL;
     }

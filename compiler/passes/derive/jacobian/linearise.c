@@ -72,7 +72,7 @@ static void lin_op(linearisation *w, ir_builder *b, jac_frame *f, const ir_op *o
         lin_loop(w, b, f, op);
     else if (op->code == OP_CALL)
         lin_call(w, b, f, op);
-    else
+    else if (!w->of_args || op_effect_of(op->code) != OP_EFFECT_EVENT)
         ir_clone_op(b, op, &w->val);
 }
 
@@ -148,8 +148,11 @@ ir_func *jac_linearise(const ir_func *f, ir_func_kind kind, const char *name, co
     bool *active = ARENA_ARRAY(f->module->mem, bool, f->body->nparams + 1);
     for (int k = 0; k < wanted->ncols; k++)
         active[wanted->cols[k]] = true;
-    linearisation w = {
-        .from = f, .act = activity_of_params(f, active), .region = lin_region, .function = jac_linearise};
+    linearisation w = {.from = f,
+                       .act = activity_of_params(f, active),
+                       .region = lin_region,
+                       .function = jac_linearise,
+                       .of_args = wanted->of_args};
     if (can_linearise(&w, f->body)) {
         w.out = ir_func_create(f->module, kind, name);
         w.val = ir_map_create(f);

@@ -11,11 +11,15 @@ typedef struct jac_wanted {
     int nrows, ncols;
     int nresults; /* so many values are yielded as they are; of a Hessian the rows, too */
     bool lower;   /* rows and columns are the same inputs, and the matrix is symmetric: its lower triangle */
+    bool of_args; /* a value in the program: memory counts as constant, and what is called has the program's derivatives
+                   */
 } jac_wanted;
 
 /* A function of f's parameters that yields the first `nresults` values that f yields, for a lower triangle the rows,
  * and then the entries of the matrix that are not zero by structure, row by row; `pattern` takes them: nrows x ncols.
  * NULL: the function holds what has no local Jacobian, as a local array that is active; no part of it stays. */
 ir_func *jac_linearise(const ir_func *f, ir_func_kind kind, const char *name, const jac_wanted *wanted, bool *pattern);
+/* Whether C compilers take it as one straight line. */
+bool jac_is_short(const ir_func *f);
 
 #endif

@@ -14,6 +14,7 @@ struct ir_partials {
     const int *rows, *cols; /* results, parameters */
     int nrows, ncols;
     bool *pattern; /* row major */
+    int first;     /* of a matrix that is a value: the result that is its first entry */
 };
 
 typedef struct linearisation linearisation;
@@ -23,6 +24,7 @@ struct linearisation {
     const ir_func *from;
     ir_func *out;
     activity act; /* of the source, by the columns */
+    bool of_args; /* jac_wanted */
     ir_map val;   /* source value -> its clone */
     /* linearises the operations of r; a function (jac_linearise) */
     void (*region)(linearisation *w, ir_builder *b, jac_frame *f, const ir_region *r);

@@ -275,6 +275,11 @@ static ir_func *gradient(ir_func *f, const bool *wanted)
     return out;
 }
 
+ir_func *gradient_by_args(ir_func *f)
+{
+    return gradient(f, NULL);
+}
+
 /* One that keeps values must stay a call. */
 static void finish(ir_func *gradient, ir_func *of)
 {
