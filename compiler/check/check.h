@@ -239,6 +239,8 @@ void default_requests(checker *c, tx_func *f);
 void check_requests(checker *c, const sym *s, const ast_attr *a, tx_func *f);
 /* By which inputs those of an export func are, once its parameters are declared. */
 void check_inputs(checker *c, const fn *f);
+/* The field of a kernel's matrices. */
+void check_fields(checker *c, const fn *f);
 /* Once the body is checked: whether an export func has the matrices that derive(...) asks for. */
 void check_rows(checker *c, const sym *s, const tx_func *f);
 

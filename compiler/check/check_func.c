@@ -326,6 +326,8 @@ static void check_body(checker *c, sym *s, instance *inst, src_span site)
     declare_params(c, &f, inst->args, 0);
     if (f.tx->exported)
         check_inputs(c, &f);
+    else if (f.is_kernel)
+        check_fields(c, &f);
     bool falls = !s->item->is_extern && check_stmts(c, s->item->body);
     const ty *result = f.result ? f.result : ty_void(c->types);
     if (falls && !f.stop && result->kind != TY_VOID && result->kind != TY_ERROR && diag_error_count(c->d) == errors)

@@ -148,6 +148,19 @@ static bool is_template_item(const ast_item *it)
     return false;
 }
 
+/* derive(hess(x)) of a kernel makes k_hess and k_hess_pattern. */
+static void make_matrix_names(made_table *t, const ast_item *it, const char *id)
+{
+    for (const ast_attr *a = it->attrs; a; a = a->next)
+        for (const ast_expr *e = strcmp(a->name, "derive") == 0 ? a->args : NULL; e; e = e->next) {
+            const char *word = e->kind == AST_EXPR_CALL && e->a->kind == AST_EXPR_NAME ? e->a->name : "";
+            if (strcmp(word, "jac") != 0 && strcmp(word, "hess") != 0)
+                continue;
+            make_name(t, arena_printf(t->c->mem, "%s_%s", id, word), id, it->name_span);
+            make_name(t, arena_printf(t->c->mem, "%s_%s_pattern", id, word), id, it->name_span);
+        }
+}
+
 void names_check_generated(checker *c, const ast_module *m)
 {
     static const char *const fixed[] = {"create", "create_", "destroy",    "defaults",
@@ -163,6 +176,8 @@ void names_check_generated(checker *c, const ast_module *m)
         if (it->kind == AST_ITEM_KERNEL || it->is_export) {
             for (int k = 0; k < 4 + 2 * it->is_export; k++)
                 make_name(&t, arena_printf(c->mem, "%s%s", id, of_kernel[k]), id, it->name_span);
+            if (it->kind == AST_ITEM_KERNEL)
+                make_matrix_names(&t, it, id);
             if (it->kind == AST_ITEM_KERNEL && is_made_of(c, c->ir->name, it)) {
                 ERR(c, it->name_span, DIAG_GENERATED_NAME, it->name, c->ir->name);
                 NOTE(c, it->name_span, "it is the name of the module; --prefix=NAME gives it another");

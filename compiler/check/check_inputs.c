@@ -3,9 +3,10 @@
 
 #include "check/check.h"
 
-enum { KINDS = 5, MATRICES = IR_DERIVE_JAC | IR_DERIVE_HESS };
+enum { KINDS = 7, OF_FIELDS = IR_DERIVE_ROWS | IR_DERIVE_BLOCKS, MATRICES = IR_DERIVE_JAC | IR_DERIVE_HESS };
 
-static const char *const kind_names[KINDS] = {"grad", "jvp", "hvp", "jac", "hess"}; /* of IR_DERIVE_*, by bit */
+static const char *const kind_names[KINDS] = {"grad", "jvp", "hvp", "jac",
+                                              "hess", "jac", "hess"}; /* of IR_DERIVE_*, by bit */
 
 static const char *kind_name(int kind)
 {
@@ -21,8 +22,8 @@ static void bad_derivative(checker *c, src_span at)
 {
     ERR(c, at, DIAG_DERIVE);
     NOTE(c, at,
-         "derive(...) takes grad, jvp, hvp, and of export funcs jac(x, ...) and hess(x, ...); derive() is a kernel "
-         "without derivatives");
+         "derive(...) takes grad, jvp, hvp, and with inputs jac(x) and hess(x); derive() is a kernel without "
+         "derivatives");
 }
 
 static tx_request *add_request(checker *c, tx_func *f, int kind, src_span at)
@@ -42,11 +43,12 @@ void default_requests(checker *c, tx_func *f)
 }
 
 /* 0: none is called so. */
-static int kind_of(const ast_expr *e)
+static int kind_of(const sym *s, const ast_expr *e)
 {
     int kind = 0;
     for (int i = 0; i < KINDS && e->kind == AST_EXPR_NAME; i++)
-        kind |= strcmp(e->name, kind_names[i]) == 0 ? 1 << i : 0;
+        if (strcmp(e->name, kind_names[i]) == 0 && !((1 << i) & (s->kind == SYM_KERNEL ? MATRICES : OF_FIELDS)))
+            kind = 1 << i;
     return kind;
 }
 
@@ -54,12 +56,12 @@ static void check_request(checker *c, const sym *s, const ast_expr *e, tx_func *
 {
     const bool listed = e->kind == AST_EXPR_CALL;
     const ast_expr *name = listed ? e->a : e;
-    const int kind = kind_of(name);
-    if (!kind || ((kind & MATRICES) && (!listed || s->kind == SYM_KERNEL))) {
+    const int kind = kind_of(s, name);
+    if (!kind || ((kind & (MATRICES | OF_FIELDS)) && !listed)) {
         bad_derivative(c, name->span);
     } else if (tx_derives(f) & kind) {
         ERR(c, name->span, DIAG_ATTR_TWICE, name->name);
-    } else if (listed && s->kind == SYM_KERNEL) {
+    } else if (listed && s->kind == SYM_KERNEL && !(kind & OF_FIELDS)) {
         ERR(c, e->span, DIAG_DERIVE_KERNEL, s->name, name->name);
         NOTE(c, e->span, "inputs of a kernel are the fields and parameters that are marked needs_grad");
     } else if (listed && !e->args) {
@@ -225,6 +227,42 @@ static void mark_param(checker *c, const fn *f, const ast_param *p)
             array->dual = array->dual && dual;
         }
     }
+}
+
+/* The matrices of a kernel are by one field. */
+static const char *misfit_field(const ast_expr *e, const sym *s)
+{
+    if (e->kind != AST_EXPR_NAME || !s || s->kind != SYM_FIELD)
+        return "the matrix of a kernel is by a field of the module";
+    if (s->field->array)
+        return "it is an array of the host";
+    if (s->members)
+        return "its elements are structs";
+    if (!scalar_is_float(s->field->elem))
+        return "it has no floats";
+    return s->field->scratch ? "it is a scratch field" : NULL;
+}
+
+static void check_field(checker *c, tx_request *r)
+{
+    const ast_expr *e = r->list;
+    const char *name = e->kind == AST_EXPR_NAME ? e->name : NULL;
+    const sym *s = name ? names_use(c, name, e->span) : NULL;
+    const char *why = misfit_field(e, s);
+    if (why)
+        ERR(c, e->span, DIAG_DERIVE_INPUT, name ? arena_printf(c->mem, "'%s'", name) : "this", kind_name(r->kind), why);
+    else if (e->next)
+        ERR(c, e->next->span, DIAG_DERIVE_INPUT, "a second field", kind_name(r->kind),
+            "the matrix of a kernel is by one field");
+    else
+        r->by = s->field;
+}
+
+void check_fields(checker *c, const fn *f)
+{
+    for (int i = 0; i < f->tx->nrequests; i++)
+        if (f->tx->requests[i].kind & OF_FIELDS)
+            check_field(c, &f->tx->requests[i]);
 }
 
 void check_inputs(checker *c, const fn *f)

@@ -392,8 +392,10 @@ static void print_object(emitter *e)
     for (size_t i = 0; i < m->nfields; i++)
         print_field_functions(e, m->fields.at[i]);
     for (size_t i = 0; i < m->funcs.len; i++)
-        if (ir_is_kernel(m->funcs.at[i]))
+        if (ir_is_kernel(m->funcs.at[i]) && !ir_is_hidden(m->funcs.at[i])) {
             print_kernel(e, m->funcs.at[i]);
+            elements_print_header(e, m->funcs.at[i]);
+        }
 }
 
 void emit_header(strbuf *out, const ir_module *m, const emit_options *opt)

@@ -65,6 +65,11 @@ void emit_matrices(emitter *e);
 /* Of --casadi, behind all others (casadi.c). */
 void emit_casadi(emitter *e);
 
+/* ---- sparse matrices of kernels (elements.c) ---- */
+
+void elements_print_header(emitter *e, const ir_func *k);
+void emit_elements(emitter *e);
+
 /* ---- the .h (header.c, views.c) ---- */
 
 const char *member_decl(arena *mem, const ir_member *m);

@@ -192,8 +192,9 @@ static void emit_entry(emitter *e, const ir_func *kernel, kernel_form form, int 
                *status = names_unique(local, "status");
     const bool takes_out = form == FORM_GRAD || form == FORM_HVP;
     const bool gives = takes_out && kernel_has_grad_args(kernel);
-    sb_printf(b, "tk_status %s_%s%s(%s)\n{\n", e->m->name, kernel->name, form_suffix(form),
-              kernel_signature(e->mem, e->m, kernel, form));
+    const char *name = ir_is_hidden(kernel) ? arena_printf(e->mem, "static tk_status %s", file_level(e, kernel->name))
+                                            : arena_printf(e->mem, "tk_status %s_%s", e->m->name, kernel->name);
+    sb_printf(b, "%s%s(%s)\n{\n", name, form_suffix(form), kernel_signature(e->mem, e->m, kernel, form));
     for (int i = 0; i < kernel->nsig && (form == FORM_JVP || form == FORM_HVP); i++) {
         const ir_sigparam *p = &kernel->sig[i];
         if (p->lost_in)

@@ -284,4 +284,5 @@ void emit_module(emitter *e)
         if (layout_takes_strides(e->m->fields.at[i]))
             print_bind_strided(e, e->m->fields.at[i]);
     emit_entries(e);
+    emit_elements(e);
 }

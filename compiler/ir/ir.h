@@ -255,7 +255,16 @@ typedef enum ir_func_kind {
 /* Blocks of a caller's workspace are multiples of this. */
 enum { IR_WORKSPACE_ALIGN = 8 };
 
-enum { IR_DERIVE_GRAD = 1, IR_DERIVE_JVP = 2, IR_DERIVE_HVP = 4, IR_DERIVE_JAC = 8, IR_DERIVE_HESS = 16 };
+/* ROWS, BLOCKS: the sparse Jacobian and Hessian of a kernel by a field. */
+enum {
+    IR_DERIVE_GRAD = 1,
+    IR_DERIVE_JVP = 2,
+    IR_DERIVE_HVP = 4,
+    IR_DERIVE_JAC = 8,
+    IR_DERIVE_HESS = 16,
+    IR_DERIVE_ROWS = 32,
+    IR_DERIVE_BLOCKS = 64
+};
 
 /* Flags of a part, by their names in libtkc (TK_READS, ..., tkc_gen.h) and in printed IR. The first three are OP_READS,
  * OP_STORES and OP_ADDS. */
@@ -293,7 +302,16 @@ typedef struct ir_request {
     int *inputs; /* of an export func: numbers of the parameters in its signature by which it is, in the order of the
                     program, a struct's one after the other; NULL: by all floats */
     int ninputs;
+    ir_field *by; /* of ROWS and BLOCKS: the field */
 } ir_request;
+
+/* What the host calls for the sparse matrix of a kernel's elements, the iterations of its parallel loops. */
+typedef struct ir_elements {
+    ir_func *places; /* kernel that stores the numbers of the vertices of each element, `arity` of them */
+    ir_func *sweep;  /* kernel that adds value, gradient and blocks */
+    int arity;
+    ir_field *to; /* energy, or residual */
+} ir_elements;
 
 /* What differentiation knows of a function, and makes of it. */
 typedef struct ir_ad {
@@ -311,9 +329,11 @@ typedef struct ir_ad {
         *hvp;      /* of a primal kernel, once generated; jvp is the primal itself where there are no duals */
     ir_func *bent; /* of an export func whose hvp is by other inputs than its grad: the adjoint that the former is made
                       from, until it is */
-    ir_func *curved;     /* the adjoint that its Hessian is made from, until it is */
-    ir_func *jac, *hess; /* of an export func; NULL: none was asked for, or it is made of columns of jvp, of hvp */
-    const char *pattern; /* of these: '1' for an entry that may not be zero, '0'; a blank behind each row */
+    ir_func *curved;      /* the adjoint that its Hessian is made from, until it is */
+    ir_func *jac, *hess;  /* of an export func; NULL: none was asked for, or it is made of columns of jvp, of hvp */
+    const char *pattern;  /* of these: '1' for an entry that may not be zero, '0'; a blank behind each row */
+    ir_elements elements; /* of a kernel with ROWS or BLOCKS */
+    ir_func *elements_of; /* of a places or sweep: that kernel */
     const ir_partials *matrix[2];   /* Jacobian and Hessian as values, while func-grad runs */
     const ir_partials *partials;    /* of a function that is called, while Jacobians are made */
     ir_func *vjp, *fn_jvp, *replay; /* of functions, on demand. replay: without side effects */
@@ -402,6 +422,11 @@ static inline unsigned ir_touches(const ir_func *kernel, const ir_field *f)
 static inline bool ir_is_kernel(const ir_func *f)
 {
     return f->kind == IR_KERNEL && !f->pure;
+}
+/* One that is not the program's: a part of a sparse matrix. */
+static inline bool ir_is_hidden(const ir_func *f)
+{
+    return f->ad.elements_of != NULL;
 }
 /* A derivative of the program's own, or one of that. */
 static inline bool ir_is_of_rule(const ir_func *f)

@@ -130,6 +130,7 @@ static void lower_requests(lower *l, ir_func *f, const tx_func *fn)
     f->ad.nrequests = fn->nrequests;
     for (int i = 0; i < fn->nrequests; i++) {
         f->ad.requests[i].kind = fn->requests[i].kind;
+        f->ad.requests[i].by = fn->requests[i].by;
         if (fn->requests[i].inputs && f->pure)
             list_inputs(l, f, &fn->requests[i], &f->ad.requests[i]);
     }

@@ -379,6 +379,7 @@ static const pass_row table[] = {
     {"rules", "data-access rules: overwritten reads and races are errors", ON_SOURCES, .check_func = pass_rules},
     {"jacobian", "Jacobians and Hessians of export funcs, as straight-line code", ON_PRIMALS,
      .check_func = pass_jacobian, .behind = pass_simplify, .behind_on = ON_JACS},
+    {"elements", "sparse Jacobians and Hessians of kernels, as kernels", ON_PRIMALS, .check_func = pass_elements},
     {"forward", "JVPs of kernels", ON_PRIMALS, .check_func = derive_jvp, .behind = pass_simplify, .behind_on = ON_JVPS},
     {"share-jvps", "a JVP without duals is the primal", ON_MODULE, .check = share_jvps},
     {"hvp", "JVPs of adjoints, where asked for", ON_PRIMALS, .check_func = derive_hvp, .behind = pass_simplify,

@@ -186,7 +186,7 @@ void python_object(python *p)
     const ir_module *m = p->e.m;
     print_params(p);
     for (size_t i = 0; i < m->funcs.len; i++)
-        if (ir_is_kernel(m->funcs.at[i]))
+        if (ir_is_kernel(m->funcs.at[i]) && !ir_is_hidden(m->funcs.at[i]))
             print_kernel(p, m->funcs.at[i]);
     sb_printf(p->out, "%sclass Module(_Module):\n    \"\"\"The fields and kernels of ", m->funcs.len ? "" : "\n\n");
     quote_python(p->out, source_base(&p->e), "");
@@ -197,7 +197,7 @@ void python_object(python *p)
         if (!m->fields.at[i]->lead || m->fields.at[i]->lead == m->fields.at[i])
             print_field(p, m->fields.at[i], &taken);
     for (size_t i = 0; i < m->funcs.len; i++)
-        if (ir_is_kernel(m->funcs.at[i])) {
+        if (ir_is_kernel(m->funcs.at[i]) && !ir_is_hidden(m->funcs.at[i])) {
             const char *name = py_name(p->e.mem, &taken, PY_CLASS, m->funcs.at[i]->name);
             ptrmap_set(&p->names, m->funcs.at[i], (void *)name);
             sb_printf(p->out, "    %s = _Launch(_kernel_%s)\n", name, m->funcs.at[i]->name);

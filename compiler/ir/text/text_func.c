@@ -43,6 +43,9 @@ static const struct {
     {"curved", offsetof(ir_func, ad.curved)},
     {"jac", offsetof(ir_func, ad.jac)},
     {"hess", offsetof(ir_func, ad.hess)},
+    {"places", offsetof(ir_func, ad.elements.places)},
+    {"sweep", offsetof(ir_func, ad.elements.sweep)},
+    {"elements_of", offsetof(ir_func, ad.elements_of)},
     {"vjp", offsetof(ir_func, ad.vjp)},
     {"fn_jvp", offsetof(ir_func, ad.fn_jvp)},
     {"replay", offsetof(ir_func, ad.replay)},
@@ -153,8 +156,8 @@ static void inputs(ir_text *t, ir_request *r)
 /* What derivatives a kernel is to have. */
 static void derive(ir_text *t, ir_func *f)
 {
-    enum { KINDS = 5 };
-    static const char *const words[KINDS] = {"grad", "jvp", "hvp", "jac", "hess"};
+    enum { KINDS = 7 };
+    static const char *const words[KINDS] = {"grad", "jvp", "hvp", "jac", "hess", "rows", "blocks"};
     if (!text_opt(t, " derive(", f->ad.nrequests != 0))
         return;
     if (!t->out)
@@ -172,6 +175,11 @@ static void derive(ir_text *t, ir_func *f)
         text_lit(t, n++ ? " " : "");
         text_lit(t, words[i]);
         inputs(t, r);
+        void *by = r->by;
+        if (text_opt(t, " by ", by != NULL)) {
+            text_refer(t, &t->fields, "field", &by);
+            r->by = by;
+        }
     }
     text_lit(t, ")");
 }
@@ -204,6 +212,13 @@ static void first_line(ir_text *t, ir_func *f)
     derive(t, f);
     if (text_opt(t, " records ", f->launch.records != 0))
         text_int(t, &f->launch.records, 0, INT32_MAX);
+    if (text_opt(t, " arity ", f->ad.elements.arity != 0))
+        text_int(t, &f->ad.elements.arity, 0, INT32_MAX);
+    void *to = f->ad.elements.to;
+    if (text_opt(t, " gives ", to != NULL)) {
+        text_refer(t, &t->fields, "field", &to);
+        f->ad.elements.to = to;
+    }
 }
 
 /* ---- further lines ---- */

@@ -16,7 +16,8 @@
 bool activity_has_second_order(const ir_module *m)
 {
     for (size_t i = 0; i < m->funcs.len; i++)
-        if (m->funcs.at[i]->kind == IR_KERNEL && (ir_derives(m->funcs.at[i]) & (IR_DERIVE_HVP | IR_DERIVE_HESS)))
+        if (m->funcs.at[i]->kind == IR_KERNEL &&
+            (ir_derives(m->funcs.at[i]) & (IR_DERIVE_HVP | IR_DERIVE_HESS | IR_DERIVE_BLOCKS)))
             return true;
     return false;
 }

@@ -44,6 +44,9 @@ ir_func *pass_forward(ir_func *f, ir_func_kind kind, const char *name);
 /* The Jacobian and the Hessian of an export func that asks for them. False after errors. passes/derive/jacobian/ */
 bool pass_jacobian(ir_func *f);
 
+/* The sparse matrix of a kernel that asks for one. False after errors. passes/derive/elements/ */
+bool pass_elements(ir_func *kernel);
+
 /* Gradients that functions and kernels ask for, f.grad(x), become functions. False after errors.
  * passes/derive/func_grad.c */
 bool pass_func_grad(ir_module *m);

@@ -75,8 +75,8 @@ static bool has_second_order(const ir_module *m)
 {
     for (size_t i = 0; i < m->funcs.len; i++) {
         const ir_ad *ad = &m->funcs.at[i]->ad;
-        if ((ir_derives(m->funcs.at[i]) & (IR_DERIVE_HVP | IR_DERIVE_HESS)) || ad->gradient || ad->gradient_of ||
-            ad->along[0] || ad->along[1])
+        if ((ir_derives(m->funcs.at[i]) & (IR_DERIVE_HVP | IR_DERIVE_HESS | IR_DERIVE_BLOCKS)) || ad->gradient ||
+            ad->gradient_of || ad->along[0] || ad->along[1])
             return true;
     }
     return false;

@@ -416,6 +416,36 @@ tk_status tk_jacobian_forward(tk_field *output, tk_field *input, tk_program_fn r
 /** The same by reverse mode, one run for each row (component of output). Both need gradients. */
 tk_status tk_jacobian_reverse(tk_field *output, tk_field *input, tk_program_fn run, void *user, double *jacobian);
 
+/* ---- sparse matrices: derive(hess(x)), derive(jac(x)) of kernels ---- */
+
+/** Pattern of a sparse matrix. m_k_hess_pattern and m_k_jac_pattern create it; free it with tk_sparse_free. */
+typedef struct tk_sparse tk_sparse;
+
+/** Layout of a sparse matrix. All false: compressed rows of scalars with 32-bit indices; of a Hessian the lower
+ * triangle. */
+typedef struct tk_sparse_options {
+    bool columns; /**< compressed columns instead of rows */
+    bool full;    /**< both triangles of a Hessian */
+    bool blocks;  /**< an index per block of two field elements; blocks are dense and row-major */
+    bool wide;    /**< 64-bit indices */
+} tk_sparse_options;
+
+/** Frees a pattern. NULL is ignored. */
+void tk_sparse_free(tk_sparse *p);
+/** Rows, with option blocks rows of blocks. These functions return 0 or NULL for NULL. */
+size_t tk_sparse_rows(const tk_sparse *p);
+/** Columns, with option blocks columns of blocks. */
+size_t tk_sparse_cols(const tk_sparse *p);
+/** Number of values. */
+size_t tk_sparse_values(const tk_sparse *p);
+/** Where the indices of each row or column begin, and behind the last one their number. NULL with option wide. */
+const int32_t *tk_sparse_starts(const tk_sparse *p);
+/** Column of each entry or block (option columns: row), ascending in each row. NULL with option wide. */
+const int32_t *tk_sparse_indices(const tk_sparse *p);
+/** The same with option wide, else NULL. */
+const int64_t *tk_sparse_starts_wide(const tk_sparse *p);
+const int64_t *tk_sparse_indices_wide(const tk_sparse *p);
+
 /* ---- field access for code without generated types ---- */
 
 /** The name in the .tk file. "" for NULL; the functions below return 0 and NULL. */

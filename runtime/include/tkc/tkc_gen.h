@@ -296,6 +296,37 @@ bool tk_failed(const tk_session *s);
 /* A line of print(...), from any task. */
 void tk_print(tk_session *s, const char *text);
 
+/* ---- sparse matrices ---- */
+
+/* A kernel whose iterations are elements: each reads `width` vertices of field `by`. A Jacobian has the rows of field
+ * `to`, whose number stands in front of the vertices; a Hessian has `to` -1. pairs: entries of the map per element. */
+typedef struct tk_elements {
+    const char *name;
+    int by, to, width, pairs;
+    tk_scalar elem; /* of the values */
+} tk_elements;
+
+/* The arguments of a sweep. */
+typedef struct tk_sparse_run {
+    void *values;
+    int64_t nvalues, npairs, room;
+    int64_t *at, *step;
+    int64_t *places; /* NULL: not compared */
+} tk_sparse_run;
+
+/* Memory for the places of so many elements. tk_sparse_end takes it, and makes *pattern or adds to it. */
+tk_status tk_sparse_begin(tk_module *m, const tk_elements *k, int64_t elements, const tk_sparse_options *opt,
+                          tk_sparse **pattern, int64_t **places);
+tk_status tk_sparse_end(tk_module *m, const tk_elements *k, tk_status ran, int64_t *places, int64_t elements,
+                        const tk_sparse_options *opt, tk_sparse **pattern);
+/* Before and after a sweep. Between them, in --debug code: memory for the places of now, and their comparison. */
+tk_status tk_sparse_open(tk_module *m, const tk_elements *k, tk_sparse *p, void *values, size_t n, tk_sparse_run *run);
+tk_status tk_sparse_look(tk_module *m, const tk_elements *k, const tk_sparse *p, tk_sparse_run *run);
+tk_status tk_sparse_compare(tk_module *m, const tk_elements *k, const tk_sparse *p, const tk_sparse_run *run,
+                            int64_t elements);
+tk_status tk_sparse_close(tk_module *m, const tk_elements *k, const tk_sparse *p, void *values, tk_sparse_run *run,
+                          tk_status ran, int64_t elements);
+
 static inline uint64_t tk_bits_f64(double x)
 {
     uint64_t bits;

@@ -1,0 +1,166 @@
+/* Sparse matrices of kernels in C: the functions that make a pattern and add to its values. */
+#include "host/host_int.h"
+
+#include <string.h>
+
+typedef struct entry {
+    const ir_func *kernel, *places, *sweep;
+    const ir_request *by;
+    const char *word, *module, *self; /* "hess" or "jac" */
+    const char *given;                /* "m, dt": what both functions hand on */
+    const char *pattern, *places_name, *values, *n, *options, *elements, *run, *status, *desc;
+} entry;
+
+static const ir_request *request_of(const ir_func *k)
+{
+    const ir_request *r = ir_request_of(k, IR_DERIVE_BLOCKS);
+    return r ? r : ir_request_of(k, IR_DERIVE_ROWS);
+}
+
+static scalar element_of(const ir_func *sweep)
+{
+    scalar type = SC_F64;
+    for (int i = sweep->nsig - 1; i >= 0; i--)
+        if (sweep->sig[i].array && sweep->sig[i].array->out)
+            type = sweep->sig[i].array->elem;
+    return type;
+}
+
+static entry entry_of(emitter *e, const ir_func *k)
+{
+    arena *mem = e->mem;
+    entry x = {.kernel = k, .by = request_of(k), .module = e->m->name, .self = kernel_self(mem, k)};
+    x.places = k->ad.elements.places;
+    x.sweep = k->ad.elements.sweep;
+    x.word = x.by->kind == IR_DERIVE_BLOCKS ? "hess" : "jac";
+    x.given = x.self;
+    for (int i = 0; i < k->nsig; i++)
+        if (sig_stands(&k->sig[i]))
+            x.given = arena_printf(mem, "%s, %s", x.given, name_member(mem, k->sig[i].name));
+    x.pattern = free_name(mem, k, "pattern");
+    x.places_name = free_name(mem, k, "places");
+    x.values = free_name(mem, k, "values");
+    x.n = free_name(mem, k, "n");
+    x.options = free_name(mem, k, "options");
+    x.elements = free_name(mem, k, "elements");
+    x.run = free_name(mem, k, "run");
+    x.status = free_name(mem, k, "status");
+    x.desc = arena_printf(mem, "%s_%s", file_level(e, k->name), x.word);
+    return x;
+}
+
+/* The kernel's own parameters, and behind them `rest`. */
+static void print_signature(emitter *e, const entry *x, const char *suffix, const char *rest)
+{
+    strbuf b = {0};
+    sig_items items = {0};
+    kernel_items(e->mem, &items, x->kernel, FORM_RUN);
+    sb_printf(&b, "%s *%s", x->module, x->self);
+    add_items(e->mem, &b, &items);
+    sb_printf(&b, ", %s", rest);
+    const char *name = arena_printf(e->mem, "%s_%s_%s%s", x->module, x->kernel->name, x->word, suffix);
+    sb_printf(e->out, "tk_status %s(%s)", name,
+              wrap_list(e->mem, arena_strdup(e->mem, sb_str(&b)), strlen("tk_status (") + strlen(name), 2));
+    vec_free(&items);
+    sb_free(&b);
+}
+
+static void print_pattern_signature(emitter *e, const entry *x)
+{
+    print_signature(e, x, "_pattern",
+                    arena_printf(e->mem, "const tk_sparse_options *%s, tk_sparse **%s", x->options, x->pattern));
+}
+
+static void print_sweep_signature(emitter *e, const entry *x)
+{
+    print_signature(e, x, "",
+                    arena_printf(e->mem, "tk_sparse *%s, %s *%s, size_t %s", x->pattern,
+                                 scalar_c_type(element_of(x->sweep)), x->values, x->n));
+}
+
+void elements_print_header(emitter *e, const ir_func *k)
+{
+    if (!k->ad.elements.sweep)
+        return;
+    const entry x = entry_of(e, k);
+    const bool hess = x.by->kind == IR_DERIVE_BLOCKS;
+    sb_printf(e->out,
+              "/** Pattern of the %s of %s by %s: creates *%s if it is NULL, else adds to it; free it with "
+              "tk_sparse_free.\n"
+              " *  To be called again when other elements of %s are read. %s NULL: the defaults. */\n",
+              hess ? "Hessian" : "Jacobian", k->name, x.by->by->name, x.pattern, x.by->by->name, x.options);
+    print_pattern_signature(e, &x);
+    sb_printf(e->out, ";\n\n/** Runs %s, and adds%s its %s by %s to the values. %s: tk_sparse_values at least. */\n",
+              k->name,
+              !hess            ? ""
+              : x.by->by->grad ? " its gradient to that field, and"
+                               : "",
+              hess ? "Hessian" : "Jacobian", x.by->by->name, x.n);
+    print_sweep_signature(e, &x);
+    sb_add(e->out, ";\n\n");
+}
+
+static void print_desc(emitter *e, const entry *x)
+{
+    const bool hess = x->by->kind == IR_DERIVE_BLOCKS;
+    const int arity = x->kernel->ad.elements.arity, width = hess ? arity : arity + 1,
+              pairs = hess ? arity * (arity + 1) / 2 : arity;
+    sb_printf(e->out,
+              "static const tk_elements %s = {.name = %s, .by = %d, .to = %d, .width = %d, .pairs = %d, .elem = "
+              "%s};\n\n",
+              x->desc, c_string(e->mem, x->kernel->name), x->by->by->index,
+              hess ? -1 : x->kernel->ad.elements.to->index, width, pairs, scalar_enum(element_of(x->sweep)));
+}
+
+static void print_pattern(emitter *e, const entry *x)
+{
+    strbuf *b = e->out;
+    const char *launch = file_level(e, x->places->name),
+               *tk = arena_printf(e->mem, "%s ? &%s->tk : NULL", x->self, x->self);
+    print_pattern_signature(e, x);
+    sb_printf(b, "\n{\n    int64_t %s = 0, *%s = NULL;\n", x->elements, x->places_name);
+    sb_printf(b, "    tk_status %s = %s(%s, 0, NULL, &%s);\n", x->status, launch, x->given, x->elements);
+    sb_printf(b, "    if (%s == TK_OK)\n        %s = tk_sparse_begin(%s, &%s, %s, %s, %s, &%s);\n", x->status,
+              x->status, tk, x->desc, x->elements, x->options, x->pattern, x->places_name);
+    sb_printf(b, "    if (%s != TK_OK)\n        return %s;\n", x->status, x->status);
+    sb_printf(b, "    %s = %s(%s, %s * %s.width, %s, &%s);\n", x->status, launch, x->given, x->elements, x->desc,
+              x->places_name, x->elements);
+    sb_printf(b, "    return tk_sparse_end(&%s->tk, &%s, %s, %s, %s, %s, %s);\n}\n\n", x->self, x->desc, x->status,
+              x->places_name, x->elements, x->options, x->pattern);
+}
+
+static void print_sweep(emitter *e, const entry *x)
+{
+    strbuf *b = e->out;
+    const char *type = scalar_c_type(element_of(x->sweep)), *run = x->run;
+    print_sweep_signature(e, x);
+    sb_printf(b, "\n{\n    tk_sparse_run %s;\n    int64_t %s = 0;\n", run, x->elements);
+    sb_printf(b, "    tk_status %s = tk_sparse_open(%s ? &%s->tk : NULL, &%s, %s, %s, %s, &%s);\n", x->status, x->self,
+              x->self, x->desc, x->pattern, x->values, x->n, run);
+    sb_printf(b, "    if (%s != TK_OK)\n        return %s;\n", x->status, x->status);
+    if (e->m->debug) {
+        sb_printf(b, "    %s = tk_sparse_look(&%s->tk, &%s, %s, &%s);\n", x->status, x->self, x->desc, x->pattern, run);
+        sb_printf(b, "    if (%s == TK_OK)\n        %s = %s(%s, %s.room, %s.places, &%s);\n", x->status, x->status,
+                  file_level(e, x->places->name), x->given, run, run, x->elements);
+        sb_printf(b, "    if (%s == TK_OK)\n        %s = tk_sparse_compare(&%s->tk, &%s, %s, &%s, %s);\n", x->status,
+                  x->status, x->self, x->desc, x->pattern, run, x->elements);
+        sb_printf(b, "    if (%s == TK_OK)\n    ", x->status);
+    }
+    sb_printf(b, "    %s = %s(%s, %s.nvalues, (%s *)%s.values, %s.npairs, %s.at, %s.step, &%s);\n", x->status,
+              file_level(e, x->sweep->name), x->given, run, type, run, run, run, run, x->elements);
+    sb_printf(b, "    return tk_sparse_close(&%s->tk, &%s, %s, %s, &%s, %s, %s);\n}\n\n", x->self, x->desc, x->pattern,
+              x->values, run, x->status, x->elements);
+}
+
+void emit_elements(emitter *e)
+{
+    for (size_t i = 0; i < e->m->funcs.len; i++) {
+        const ir_func *k = e->m->funcs.at[i];
+        if (!k->ad.elements.sweep)
+            continue;
+        const entry x = entry_of(e, k);
+        print_desc(e, &x);
+        print_pattern(e, &x);
+        print_sweep(e, &x);
+    }
+}

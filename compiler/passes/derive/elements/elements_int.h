@@ -1,0 +1,73 @@
+/* The elements of a kernel, internal to this folder: the iterations of its parallel loops. Each reads components of one
+ * field at some places, its vertices, and adds to an energy (a Hessian) or stores a residual (a Jacobian). */
+#ifndef TKC_ELEMENTS_INT_H
+#define TKC_ELEMENTS_INT_H
+
+#include "passes/analysis/analysis.h"
+
+/* A component of a vertex: a column of the matrix of the element. */
+typedef struct element_read {
+    ir_op *load;
+    int vertex, comp;
+} element_read;
+
+/* One parallel loop. */
+typedef struct element_loop {
+    ir_op *task;
+    VEC(element_read) reads;
+    VEC(const ir_op *) vertices; /* a load of each: its subscripts */
+    VEC(ir_op *) writes;         /* of the energy or residual, at the top of the body */
+} element_loop;
+
+typedef struct elements {
+    ir_func *kernel;   /* a copy of the program's */
+    int kind;          /* IR_DERIVE_ROWS, IR_DERIVE_BLOCKS */
+    ir_field *by, *to; /* to: energy or residual */
+    VEC(element_loop) loops;
+    bool *active;    /* value id -> it follows from `by` */
+    const char *why; /* there is no such matrix; NULL: there is */
+    src_loc at;
+} elements;
+
+/* Of a kernel whose calls are expanded and whose short loops are written out. Sets why and at if it is refused. */
+elements elements_of(ir_func *kernel, int kind, ir_field *by);
+void elements_free(elements *e);
+/* Vertices of an element; of the loop that has the most. */
+int elements_arity(const elements *e);
+
+/* The matrix of an element as a function. */
+typedef struct element_matrix {
+    ir_func *func;         /* of the reads, then of `outer`; yields gradients (Hessian), then entries; NULL: none */
+    VEC(ir_value *) outer; /* what else it takes */
+    int *rows, *cols;      /* numbers of reads (Hessian: both), or of writes */
+    int nrows, ncols;
+    bool *pattern; /* nrows x ncols; of a Hessian the lower triangle */
+} element_matrix;
+
+/* `why` of e is set if there is none. */
+element_matrix element_matrix_of(elements *e, const element_loop *l);
+void element_matrix_free(element_matrix *x);
+
+/* ---- kernels that are made ---- */
+
+/* The copy becomes a kernel of its own, without derivatives, that takes hidden arguments and yields how many elements
+ * it has. */
+void hidden_begin(ir_func *f, ir_func *of, int narguments);
+ir_value *hidden_count(ir_func *f, const char *name);                        /* an i64 argument */
+ir_field *hidden_array(ir_func *f, const char *name, scalar elem, bool out); /* as long as the last count says */
+void hidden_end(ir_func *f, ir_value *elements);
+
+/* The number of an iteration, counted from `base`; *next: the number behind the last. In front of the loop and in its
+ * body, at its end: */
+typedef struct numbering {
+    ir_builder front, body;
+    ir_value *next;    /* of elements */
+    ir_value *element; /* in the body */
+} numbering;
+/* The loop runs only if the elements so far are no more than `most` (NULL: any number). */
+numbering number_elements(ir_func *f, ir_op *task, ir_value *base, ir_value *most);
+
+void make_places(elements *e, ir_func *of);
+void make_sweep(elements *e, ir_func *of, int arity);
+
+#endif

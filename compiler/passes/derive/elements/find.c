@@ -1,0 +1,242 @@
+/* Which kernels have sparse matrices: all else is refused, with a reason. */
+#include "ir/ops.h"
+#include "passes/derive/elements/elements_int.h"
+
+static void refuse(elements *e, src_loc at, const char *why)
+{
+    if (e->why)
+        return;
+    e->why = why;
+    e->at = at;
+}
+
+static const char *text(const elements *e, const char *format, const char *name)
+{
+    return arena_printf(e->kernel->module->mem, format, name);
+}
+
+/* ---- what operations touch ---- */
+
+/* That of `by`, or writes, where op may do neither. */
+static void refuse_touching(elements *e, const ir_op *op, const char *reads)
+{
+    const ir_module *m = e->kernel->module;
+    effects x = effects_of_op(m, op);
+    for (size_t s = 0; s < ir_storage_count(m) && !e->why; s++) {
+        const ir_field *f = ir_storage_field(m, s);
+        if (x.at[s] & (OP_STORES | OP_ADDS))
+            refuse(e, op->loc,
+                   f == e->to || (!e->to && op->nregions)
+                       ? text(e,
+                              "'%s' is written in a branch or an inner loop: add to a local variable, and "
+                              "that to the field once",
+                              f->name)
+                   : f == e->by ? text(e, "'%s' is written", f->name)
+                                : text(e, "'%s' is written as well", f->name));
+        else if (x.at[s] && f == e->by)
+            refuse(e, op->loc, text(e, reads, f->name));
+        else if (x.at[s] && f == e->to)
+            refuse(e, op->loc, text(e, "'%s' is read as well", f->name));
+    }
+    effects_free(&x);
+}
+
+static bool is_access(const ir_op *op, ir_opcode code, const ir_field *f)
+{
+    return op->code == code && ir_field_of(op) == f && ir_access_attr(op)->plane == IR_DATA;
+}
+
+/* ---- activity in a body ---- */
+
+typedef struct search {
+    const elements *e;
+    const ir_op *around;
+    bool active, outer_array;
+} search;
+
+static void look(ir_op *op, void *ctx)
+{
+    search *s = ctx;
+    for (int i = 0; i < op->nargs; i++) {
+        const ir_value *v = op->args[i];
+        s->active |= s->e->active[v->id];
+        const ir_region *in = v->region;
+        bool inside = false;
+        for (int k = 0; k < s->around->nregions; k++)
+            inside |= ir_region_is_ancestor(s->around->regions[k], in);
+        s->outer_array |= v->type == SC_PTR && !inside;
+    }
+}
+
+static search look_in(const elements *e, ir_op *op)
+{
+    search s = {e, op, false, false};
+    look(op, &s);
+    for (int k = 0; k < op->nregions; k++)
+        ir_walk(op->regions[k], look, &s);
+    return s;
+}
+
+static bool is_event(const ir_op *op)
+{
+    return op->code == OP_ASSERT || op->code == OP_PRINT || op->code == OP_DECISION;
+}
+
+static void follow(elements *e, ir_op *op)
+{
+    const search s = look_in(e, op);
+    if (!s.active || is_event(op))
+        return;
+    if (s.outer_array)
+        refuse(e, op->loc, text(e, "a local array holds what depends on '%s': its subscripts vary", e->by->name));
+    for (int i = 0; i < op->nres; i++)
+        e->active[op->res[i]->id] = true;
+}
+
+/* ---- one loop ---- */
+
+static bool same_vertex(const ir_op *a, const ir_op *b)
+{
+    bool same = true;
+    for (int d = 0; d < ir_field_of(a)->ndim; d++) {
+        const ir_value *x = a->args[d], *y = b->args[d];
+        same &= x == y || (ir_is_const(x) && ir_is_const(y) && ir_int(x) == ir_int(y));
+    }
+    return same;
+}
+
+static void add_read(elements *e, element_loop *l, ir_op *op)
+{
+    const int ndim = e->by->ndim;
+    for (int d = 0; d <= ndim; d++)
+        if (e->active[op->args[d]->id])
+            refuse(e, op->loc, text(e, "a subscript of '%s' depends on the field itself", e->by->name));
+    if (!ir_component_known(op)) {
+        refuse(e, op->loc, text(e, "the component of '%s' that is read is not constant", e->by->name));
+        return;
+    }
+    e->active[op->res[0]->id] = true;
+    element_read r = {op, 0, (int)ir_int(op->args[ndim])};
+    while (r.vertex < (int)l->vertices.len && !same_vertex(l->vertices.at[r.vertex], op))
+        r.vertex++;
+    if (r.vertex == (int)l->vertices.len)
+        vec_push(&l->vertices, op);
+    for (size_t i = 0; i < l->reads.len; i++)
+        if (l->reads.at[i].vertex == r.vertex && l->reads.at[i].comp == r.comp) {
+            ir_replace_uses(l->task->regions[0], op->res[0], l->reads.at[i].load->res[0]);
+            return;
+        }
+    vec_push(&l->reads, r);
+}
+
+static bool is_at_own_index(const ir_op *op, const ir_op *task)
+{
+    bool own = ir_field_of(op)->ndim == ir_task_attr(task)->ndim;
+    for (int d = 0; own && d < ir_field_of(op)->ndim; d++)
+        own = op->args[d] == task->regions[0]->params[d];
+    return own;
+}
+
+static void add_energy(elements *e, element_loop *l, ir_op *op)
+{
+    const ir_field *f = ir_field_of(op);
+    if (f->ndim || ir_field_ncomp(f) != 1 || !scalar_is_float(f->elem) || f->array)
+        refuse(e, op->loc, text(e, "'%s' is no energy: that is a field of one float", f->name));
+    vec_push(&l->writes, op);
+}
+
+static void add_residual(elements *e, element_loop *l, ir_op *op)
+{
+    const ir_field *f = ir_field_of(op);
+    const int ndim = f->ndim;
+    if (!scalar_is_float(f->elem) || f->array || !ir_component_known(op) || !is_at_own_index(op, l->task))
+        refuse(e, op->loc, text(e, "'%s' is no residual: an iteration stores floats at its own index", f->name));
+    for (size_t i = 0; i < l->writes.len && !e->why; i++)
+        if (ir_int(l->writes.at[i]->args[ndim]) == ir_int(op->args[ndim]))
+            refuse(e, op->loc, text(e, "'%s' is stored twice", f->name));
+    vec_push(&l->writes, op);
+}
+
+static bool is_output(elements *e, const ir_op *op)
+{
+    const ir_opcode code = e->kind == IR_DERIVE_BLOCKS ? OP_ACCUM : OP_STORE;
+    if (op->code != code || ir_field_of(op) == e->by || ir_access_attr(op)->plane != IR_DATA)
+        return false;
+    e->to = e->to ? e->to : ir_field_of(op);
+    return ir_field_of(op) == e->to;
+}
+
+static void find_loop(elements *e, ir_op *task)
+{
+    element_loop l = {.task = task};
+    if (ir_task_attr(task)->nreductions)
+        refuse(e, task->loc, "a parallel loop gives a local variable its sum, minimum or maximum");
+    if (e->kind == IR_DERIVE_ROWS && e->loops.len)
+        refuse(e, task->loc, "it has a second parallel loop");
+    for (ir_op *op = task->regions[0]->first; op && !e->why; op = op->next) {
+        if (is_access(op, OP_LOAD, e->by)) {
+            add_read(e, &l, op);
+        } else if (is_output(e, op)) {
+            if (e->kind == IR_DERIVE_BLOCKS)
+                add_energy(e, &l, op);
+            else
+                add_residual(e, &l, op);
+        } else if (op->code != OP_YIELD) {
+            refuse_touching(e, op, "'%s' is read in a branch, an inner loop or a function: read it before");
+            follow(e, op);
+        }
+    }
+    bool active = false;
+    for (size_t i = 0; i < l.writes.len; i++)
+        active |= e->active[ir_stored_value(l.writes.at[i])->id];
+    if (!e->why && !active)
+        refuse(e, task->loc, text(e, "a parallel loop gives nothing that depends on '%s'", e->by->name));
+    vec_push(&e->loops, l);
+}
+
+/* ---- the kernel ---- */
+
+static void refuse_signature(elements *e)
+{
+    const ir_func *f = e->kernel;
+    for (int i = 0; i < f->nsig; i++)
+        if (f->sig[i].array)
+            refuse(e, f->loc, text(e, "it takes the array '%s' of the host: make that a field", f->sig[i].name));
+    if (f->nouts)
+        refuse(e, f->loc, "it has a result");
+    if (f->draws)
+        refuse(e, f->loc, "it draws random numbers");
+}
+
+elements elements_of(ir_func *kernel, int kind, ir_field *by)
+{
+    elements e = {.kernel = kernel, .kind = kind, .by = by};
+    e.active = ARENA_ARRAY(kernel->module->mem, bool, kernel->next_value + 1);
+    refuse_signature(&e);
+    for (ir_op *op = kernel->body->first; op && !e.why; op = op->next)
+        if (op->code == OP_TASK)
+            find_loop(&e, op);
+        else if (op->code != OP_YIELD)
+            refuse_touching(&e, op, "'%s' is read outside of its parallel loops, or these are in a loop or a branch");
+    if (!e.why && !e.loops.len)
+        refuse(&e, kernel->loc, "it has no parallel loop");
+    return e;
+}
+
+int elements_arity(const elements *e)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < e->loops.len; i++)
+        n = e->loops.at[i].vertices.len > n ? e->loops.at[i].vertices.len : n;
+    return (int)n;
+}
+
+void elements_free(elements *e)
+{
+    for (size_t i = 0; i < e->loops.len; i++) {
+        vec_free(&e->loops.at[i].reads);
+        vec_free(&e->loops.at[i].vertices);
+        vec_free(&e->loops.at[i].writes);
+    }
+    vec_free(&e->loops);
+}

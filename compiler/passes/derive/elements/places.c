@@ -1,0 +1,58 @@
+/* The kernel that stores the numbers of the vertices of each element; of a Jacobian, behind that of its row. */
+#include "ir/ops.h"
+#include "passes/derive/elements/elements_int.h"
+#include "passes/simplify/simplify.h"
+
+static ir_value *number_of(ir_builder *b, const ir_op *access)
+{
+    ir_field *f = ir_field_of(access);
+    ir_value *at = f->ndim ? access->args[0] : ir_const_i(b, SC_I64, 0);
+    for (int d = 1; d < f->ndim; d++) {
+        at = ir_op2(b, OP_MUL, at, ir_shape(b, f, d));
+        at = ir_op2(b, OP_ADD, at, access->args[d]);
+    }
+    return at;
+}
+
+static void store_places(const elements *e, const element_loop *l, numbering *n, ir_field *places, int width)
+{
+    ir_builder *b = &n->body;
+    ir_value *zero = ir_const_i(b, SC_I64, 0), *first = ir_op2(b, OP_MUL, n->element, ir_const_i(b, SC_I64, width));
+    const int rows = e->kind == IR_DERIVE_ROWS ? 1 : 0;
+    for (int v = 0; v < width; v++) {
+        ir_value *at = ir_op2(b, OP_ADD, first, ir_const_i(b, SC_I64, v)), *number;
+        if (v < rows)
+            number = number_of(b, l->writes.at[0]);
+        else if (v - rows < (int)l->vertices.len)
+            number = number_of(b, l->vertices.at[v - rows]);
+        else
+            number = ir_const_i(b, SC_I64, INT64_MIN);
+        ir_store(b, places, IR_DATA, &at, zero, number);
+    }
+}
+
+static void drop_outputs(const element_loop *l)
+{
+    for (size_t i = 0; i < l->writes.len; i++)
+        ir_remove(l->writes.at[i]);
+}
+
+void make_places(elements *e, ir_func *of)
+{
+    ir_func *f = e->kernel;
+    const int width = elements_arity(e) + (e->kind == IR_DERIVE_ROWS);
+    hidden_begin(f, of, 2);
+    ir_value *room = hidden_count(f, "room");
+    ir_field *places = hidden_array(f, "places", SC_I64, true);
+    ir_builder b = {.func = f, .region = f->body, .before = f->body->first, .loc = f->loc};
+    ir_value *total = ir_const_i(&b, SC_I64, 0), *most = ir_op2(&b, OP_DIV, room, ir_const_i(&b, SC_I64, width));
+    for (size_t i = 0; i < e->loops.len; i++) {
+        const element_loop *l = &e->loops.at[i];
+        numbering n = number_elements(f, l->task, total, most);
+        store_places(e, l, &n, places, width);
+        drop_outputs(l);
+        total = n.next;
+    }
+    hidden_end(f, total);
+    pass_simplify(f);
+}

@@ -1,0 +1,359 @@
+#include "sparse_hessian.h"
+#include "sparse.h"
+
+#include <tkc/tkc_gen.h>
+
+enum { N = 14, NU = 12, T = 6 };
+
+typedef sparse_hessian mod;
+typedef tk_status (*pattern_fn)(mod *m, const tk_sparse_options *o, tk_sparse **p);
+typedef tk_status (*sweep_fn)(mod *m, tk_sparse *p, double *values, size_t n);
+typedef tk_status (*plain_fn)(mod *m);
+
+static const int triangles[T][3] = {{0, 1, 2}, {2, 1, 3}, {3, 2, 4}, {6, 5, 4}, {0, 6, 3}, {5, 1, 5}};
+
+static void set(mod *m)
+{
+    memcpy(m->tri.data, triangles, sizeof triangles);
+    for (int i = 0; i < T; i++)
+        m->stiff.data[i] = 0.6 + 0.2 * i;
+    for (int i = 0; i < N; i++)
+        ((double *)m->x.data)[i] = sin(1.7 * i) + 0.1 * i;
+    for (int i = 0; i < NU; i++)
+        m->u.data[i] = cos(2.3 * i);
+    *m->many.data = 4;
+    *m->E.data = 0.25;
+}
+
+/* ---- kernels without arguments of their own ---- */
+
+static tk_status elastic_pattern(mod *m, const tk_sparse_options *o, tk_sparse **p)
+{
+    return sparse_hessian_elastic_hess_pattern(m, 0.7, o, p);
+}
+static tk_status elastic_hess(mod *m, tk_sparse *p, double *values, size_t n)
+{
+    return sparse_hessian_elastic_hess(m, 0.7, p, values, n);
+}
+static tk_status elastic_grad(mod *m)
+{
+    return sparse_hessian_elastic_grad(m, 0.7);
+}
+static tk_status elastic_hvp(mod *m)
+{
+    return sparse_hessian_elastic_hvp(m, 0.7, NULL);
+}
+static tk_status ties_pattern(mod *m, const tk_sparse_options *o, tk_sparse **p)
+{
+    return sparse_hessian_ties_hess_pattern(m, 1.3, o, p);
+}
+static tk_status ties_hess(mod *m, tk_sparse *p, double *values, size_t n)
+{
+    return sparse_hessian_ties_hess(m, 1.3, p, values, n);
+}
+static tk_status ties_grad(mod *m)
+{
+    return sparse_hessian_ties_grad(m, 1.3);
+}
+static tk_status ties_hvp(mod *m)
+{
+    return sparse_hessian_ties_hvp(m, 1.3, NULL);
+}
+
+static tk_status custom_grad(mod *m)
+{
+    return sparse_hessian_custom_grad(m);
+}
+static tk_status custom_hvp(mod *m)
+{
+    return sparse_hessian_custom_hvp(m);
+}
+static tk_status membrane_grad(mod *m)
+{
+    return sparse_hessian_membrane_grad(m);
+}
+static tk_status membrane_hvp(mod *m)
+{
+    return sparse_hessian_membrane_hvp(m);
+}
+
+typedef struct problem {
+    const char *name;
+    pattern_fn pattern;
+    sweep_fn hess;
+    plain_fn grad, hvp;
+    int n, block;
+    double *x, *g, *dx, *dg, *one;
+} problem;
+
+/* ---- references ---- */
+
+static void gradient(mod *m, const problem *p, double *g)
+{
+    memset(p->g, 0, sizeof(double) * (size_t)p->n);
+    *p->one = 1;
+    CHECK_OK(m, p->grad(m));
+    memcpy(g, p->g, sizeof(double) * (size_t)p->n);
+}
+
+static void by_products(mod *m, const problem *p, double *D)
+{
+    for (int j = 0; j < p->n; j++) {
+        memset(p->dx, 0, sizeof(double) * (size_t)p->n);
+        memset(p->dg, 0, sizeof(double) * (size_t)p->n);
+        p->dx[j] = 1;
+        *p->one = 1;
+        CHECK_OK(m, p->hvp(m));
+        for (int i = 0; i < p->n; i++)
+            D[i * p->n + j] = p->dg[i];
+    }
+}
+
+static void by_differences(mod *m, const problem *p, double *D)
+{
+    double more[N], less[N];
+    const double h = 1e-5;
+    for (int j = 0; j < p->n; j++) {
+        const double at = p->x[j];
+        p->x[j] = at + h;
+        gradient(m, p, more);
+        p->x[j] = at - h;
+        gradient(m, p, less);
+        p->x[j] = at;
+        for (int i = 0; i < p->n; i++)
+            D[i * p->n + j] = (more[i] - less[i]) / (2 * h);
+    }
+}
+
+/* ---- each layout of each matrix ---- */
+
+static void layouts(mod *m, const problem *p)
+{
+    double want[N * N], differences[N * N], g[N], D[N * N], values[MOST_ENTRIES];
+    by_products(m, p, want);
+    by_differences(m, p, differences);
+    gradient(m, p, g);
+    for (int i = 0; i < p->n * p->n; i++)
+        CHECK_NEAR(want[i], differences[i], 1e-7);
+    for (int k = 0; k < 16; k++) {
+        const tk_sparse_options o = sparse_option(k);
+        tk_sparse *s = NULL;
+        CHECK_OK(m, p->pattern(m, &o, &s));
+        sparse_form(s, &o, (size_t)p->n, (size_t)p->n, p->block, p->block);
+        memset(values, 0, sizeof values);
+        memset(p->g, 0, sizeof(double) * (size_t)p->n);
+        const size_t n = tk_sparse_values(s);
+        values[n] = -7;
+        CHECK_OK(m, p->hess(m, s, values, n));
+        for (int i = 0; i < p->n; i++)
+            CHECK_NEAR(p->g[i], g[i], 1e-12);
+        sparse_dense(s, &o, values, p->block, p->block, D);
+        const int lower = o.full ? 0 : o.blocks ? p->block : 1;
+        sparse_equal(p->name, D, want, p->n, p->n, lower, 1e-12);
+        /* a second time: the values are added */
+        CHECK_OK(m, p->hess(m, s, values, n));
+        sparse_dense(s, &o, values, p->block, p->block, D);
+        for (int i = 0; i < p->n * p->n; i++)
+            D[i] /= 2;
+        sparse_equal(p->name, D, want, p->n, p->n, lower, 1e-12);
+        CHECK(values[n] == -7);
+        CHECK_REFUSED(m, p->hess(m, s, values, n - 1), "values, and the array");
+        tk_sparse_free(s);
+    }
+}
+
+/* ---- two kernels ---- */
+
+static void together(mod *m, const problem *a, const problem *b)
+{
+    double want[N * N], more[N * N], D[N * N], values[MOST_ENTRIES];
+    by_products(m, a, want);
+    by_products(m, b, more);
+    for (int i = 0; i < N * N; i++)
+        want[i] += more[i];
+    for (int k = 0; k < 16; k++) {
+        const tk_sparse_options o = sparse_option(k);
+        tk_sparse *s = NULL;
+        memset(values, 0, sizeof values);
+        CHECK_OK(m, a->pattern(m, &o, &s));
+        CHECK_STATUS(m, b->hess(m, s, values, MOST_ENTRIES), TK_BAD_STATE, "the pattern is not one of 'ties'");
+        const size_t alone = tk_sparse_values(s);
+        CHECK_OK(m, b->pattern(m, k % 2 ? &o : NULL, &s));
+        CHECK(tk_sparse_values(s) > alone);
+        CHECK_OK(m, a->hess(m, s, values, tk_sparse_values(s)));
+        CHECK_OK(m, b->hess(m, s, values, tk_sparse_values(s)));
+        sparse_dense(s, &o, values, 2, 2, D);
+        sparse_equal("both", D, want, N, N, o.full ? 0 : o.blocks ? 2 : 1, 1e-12);
+        const tk_sparse_options other = sparse_option(k ^ 2);
+        CHECK_REFUSED(m, a->pattern(m, &other, &s), "another shape or layout");
+        CHECK_REFUSED(m, sparse_hessian_membrane_hess_pattern(m, NULL, &s), "another shape or layout");
+        tk_sparse_free(s);
+    }
+}
+
+/* ---- misuse ---- */
+
+static void misuse(mod *m, const problem *p)
+{
+    double values[MOST_ENTRIES];
+    tk_sparse *s = NULL;
+    CHECK_REFUSED(m, p->pattern(m, NULL, NULL), "the place for it is NULL");
+    CHECK(p->pattern(NULL, NULL, &s) == TK_BAD_ARGUMENT && !s);
+    CHECK_REFUSED(m, p->hess(m, NULL, values, MOST_ENTRIES), "the pattern is NULL");
+    CHECK_OK(m, p->pattern(m, NULL, &s));
+    CHECK_REFUSED(m, p->hess(m, s, NULL, MOST_ENTRIES), "the array of values is NULL");
+    CHECK(p->hess(NULL, s, values, MOST_ENTRIES) == TK_BAD_ARGUMENT);
+    tk_sparse_free(s);
+    tk_sparse_free(NULL);
+    CHECK(!tk_sparse_rows(NULL) && !tk_sparse_cols(NULL) && !tk_sparse_values(NULL));
+    CHECK(!tk_sparse_starts(NULL) && !tk_sparse_indices(NULL) && !tk_sparse_starts_wide(NULL) &&
+          !tk_sparse_indices_wide(NULL));
+}
+
+/* A vertex that the field has not: refused, and the values in front of the array and behind it are untouched. */
+static void outside(mod *m, const problem *p)
+{
+    tk_sparse *s = NULL;
+    const bool debug = m->tk.desc->nsites > 0;
+    m->tri.data[2][1] = 7;
+    const tk_status st = p->pattern(m, NULL, &s);
+    CHECK(st != TK_OK && !s);
+    CHECK(debug || strstr(sparse_hessian_error(m), "element 2 of kernel 'elastic' has element 7 of a field that has 7"));
+    tk_session_clear_error(m->tk.session);
+    set(m);
+}
+
+/* Other elements than those of the pattern. */
+static void changed(mod *m, const problem *elastic, const problem *ties)
+{
+    const bool debug = m->tk.desc->nsites > 0;
+    double before[MOST_ENTRIES + 1] = {0}, want[N * N], D[N * N], *values = before + 1;
+    const tk_sparse_options full = {.full = true};
+    tk_sparse *s = NULL;
+    CHECK_OK(m, elastic->pattern(m, &full, &s));
+    CHECK_OK(m, ties->pattern(m, NULL, &s));
+    const size_t n = tk_sparse_values(s);
+    before[0] = values[n] = -7;
+    m->tri.data[0][2] = 4;
+    CHECK_STATUS(m, elastic->hess(m, s, values, n), debug ? TK_BAD_STATE : TK_OK,
+                 debug ? "the elements of 'elastic' are not those of the pattern" : "");
+    for (size_t i = 0; i < n && debug; i++)
+        CHECK(values[i] == 0);
+    static const int counts[] = {3, 4, 5, 0};
+    for (int k = 0; k < 4; k++) {
+        *m->many.data = counts[k];
+        const bool other = counts[k] != 4;
+        memset(values, 0, sizeof *values * n);
+        CHECK_STATUS(m, ties->hess(m, s, values, n), other ? TK_BAD_STATE : TK_OK,
+                     other ? "the elements of 'ties' are not those of the pattern" : "");
+    }
+    CHECK(before[0] == -7 && values[n] == -7);
+    /* the pattern anew */
+    *m->many.data = 2;
+    CHECK_OK(m, elastic->pattern(m, NULL, &s));
+    CHECK_OK(m, ties->pattern(m, NULL, &s));
+    memset(values, 0, sizeof before - sizeof *before);
+    by_products(m, elastic, want);
+    CHECK_OK(m, elastic->hess(m, s, values, tk_sparse_values(s)));
+    sparse_dense(s, &full, values, 2, 2, D);
+    sparse_equal("changed", D, want, N, N, 0, 1e-12);
+    tk_sparse_free(s);
+    set(m);
+}
+
+/* ---- threads ---- */
+
+static void same_bits(void)
+{
+    static const int threads[] = {1, 2, 3, 7};
+    double first[MOST_ENTRIES], values[MOST_ENTRIES], g[N];
+    for (int k = 0; k < 4; k++) {
+        tk_session_options o = tk_session_defaults();
+        o.deterministic = true;
+        o.threads = threads[k];
+        tk_session *session = tk_session_create(&o);
+        mod *m = sparse_hessian_create(session, NULL);
+        set(m);
+        tk_sparse *s = NULL;
+        memset(values, 0, sizeof values);
+        CHECK_OK(m, elastic_pattern(m, NULL, &s));
+        CHECK_OK(m, elastic_hess(m, s, values, tk_sparse_values(s)));
+        if (k == 0) {
+            memcpy(first, values, sizeof first);
+            memcpy(g, m->x.grad, sizeof g);
+        }
+        CHECK(memcmp(first, values, sizeof first) == 0 && memcmp(g, m->x.grad, sizeof g) == 0);
+        tk_sparse_free(s);
+        sparse_hessian_destroy(m);
+        tk_session_destroy(session);
+    }
+}
+
+/* Each allocation that fails is an error, and leaks nothing. */
+static void no_memory(void)
+{
+    double values[MOST_ENTRIES] = {0};
+    const tk_sparse_options o = {true, true, false, true};
+    bool whole = false;
+    for (int64_t at = 1; !whole && at < 200; at++) {
+        heap h = {0};
+        tk_session *session = heap_session(&h);
+        mod *m = sparse_hessian_create(session, NULL);
+        set(m);
+        tk_sparse *s = NULL;
+        h.fails_at = h.calls + at;
+        tk_status st = elastic_pattern(m, &o, &s);
+        CHECK((st == TK_OK) == (s != NULL));
+        if (st == TK_OK)
+            st = ties_pattern(m, NULL, &s);
+        if (st == TK_OK)
+            st = elastic_hess(m, s, values, tk_sparse_values(s));
+        whole = st == TK_OK && h.calls < h.fails_at;
+        CHECK(whole || st == TK_OK || st == TK_NO_MEMORY);
+        tk_session_clear_error(session);
+        tk_sparse_free(s);
+        sparse_hessian_destroy(m);
+        tk_session_destroy(session);
+        CHECK(h.bytes == 0);
+    }
+    CHECK(whole);
+}
+
+int main(void)
+{
+    mod *m = sparse_hessian_create(NULL, NULL);
+    set(m);
+    double *const x = (double *)m->x.data, *const dx = (double *)m->x.dual, *const g = (double *)m->x.grad,
+                  *const dg = (double *)m->x.grad_dual;
+    const problem elastic = {"elastic", elastic_pattern, elastic_hess, elastic_grad, elastic_hvp, N, 2, x, g, dx, dg, m->E.grad};
+    const problem ties = {"ties", ties_pattern, ties_hess, ties_grad, ties_hvp, N, 2, x, g, dx, dg, m->E.grad};
+    const problem membrane = {"membrane", sparse_hessian_membrane_hess_pattern, sparse_hessian_membrane_hess,
+                              membrane_grad, membrane_hvp, NU, 1, m->u.data, m->u.grad, m->u.dual, m->u.grad_dual, m->F.grad};
+    const problem custom = {"custom", sparse_hessian_custom_hess_pattern, sparse_hessian_custom_hess, custom_grad, custom_hvp,
+                            N, 2, x, g, dx, dg, m->E.grad};
+    layouts(m, &custom);
+    layouts(m, &elastic);
+    layouts(m, &ties);
+    layouts(m, &membrane);
+    together(m, &elastic, &ties);
+    misuse(m, &elastic);
+    outside(m, &elastic);
+    changed(m, &elastic, &ties);
+    same_bits();
+    no_memory();
+
+    /* the kernel's own value */
+    double values[MOST_ENTRIES] = {0}, energy;
+    tk_sparse *s = NULL;
+    *m->E.data = 0.25;
+    CHECK_OK(m, sparse_hessian_elastic(m, 0.7));
+    energy = *m->E.data;
+    *m->E.data = 0.25;
+    CHECK_OK(m, elastic_pattern(m, NULL, &s));
+    CHECK(*m->E.data == 0.25);
+    CHECK_OK(m, elastic_hess(m, s, values, MOST_ENTRIES));
+    CHECK_NEAR(*m->E.data, energy, 1e-14);
+    tk_sparse_free(s);
+    sparse_hessian_destroy(m);
+    return failures != 0;
+}
