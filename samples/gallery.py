@@ -16,7 +16,7 @@ GALLERY = ROOT / "docs" / "gallery"
 ORDER = ["mass_spring", "rigid_body", "billiards", "diffmpm", "diffmpm3d", "liquid", "smoke", "wave", "water_renderer", "volume_renderer", "electric",
          "fem", "mpm_forces", "splats", "sph", "cloth"]
 TITLE = "A wave, cloth, orbits, smoke, a soft robot and water that were optimised by gradients"
-HEAD = """Each picture shows the first episode, the episode after the optimisation, and the loss. [Figures](#figures) has times.
+HEAD = """Each picture shows the first and the optimised episode, and the loss. [Figures](#figures) has times.
 `sh samples/demo.sh NAME` builds and runs a sample; with tkc installed, run `make` in its folder. `--window` opens a window, `--help` lists options, `--check` compares the gradient with differences.
 [Where to start](start.md#which-one-to-begin-with) names the sample nearest to your problem."""
 
@@ -25,22 +25,22 @@ FIGURES = """Times of one episode forward and back: f32, one thread, clang 14, A
 BESIDE = """Time of tkc / time of the other: gradient of one episode, f32, one thread, the same data. In f64 losses and gradients are equal to rounding. [The comparison](../tests/bench/peers/README.md) has programs, times and reasons."""
 
 TEXT = {
-    "mass_spring": "A robot of points and springs. A network sets the springs' lengths in 682 steps. Its weights are trained so that the robot walks to the goal.",
-    "rigid_body": "A robot of boxes with pins and motors. A network sets the motors' angles in 2,048 steps. Its weights are trained through all impacts.",
-    "billiards": "Position and velocity of a cue ball are optimised so that the last of ten balls reaches the goal. The *time of impact* is differentiated, or gradients have the wrong sign.",
-    "diffmpm": "An elastic robot walks on two legs, with contact and friction. Its muscles follow sines with 20 weights, which are optimised. `--throw` throws a soft body at a target.",
+    "mass_spring": "A robot of points and springs walks to the goal. A network, whose weights are trained, sets the springs' lengths in 682 steps.",
+    "rigid_body": "A robot of boxes with motors. Its network is trained through all impacts of 2,048 steps.",
+    "billiards": "A cue ball's position and velocity are optimised so that the last of ten balls reaches the goal. The *time of impact* is differentiated, too.",
+    "diffmpm": "An elastic robot walks on two legs, with contact and friction. Weights of its muscles' sines, 20 in all, are optimised. `--throw` throws a soft body.",
     "diffmpm3d": "The same in 3-D, on four legs with 80 weights, through 320 steps, or 512 at full size.",
-    "liquid": "The robot of [diffmpm](../samples/diffmpm/README.md) swims in a fluid of its own density. The weights of its sines are optimised.",
+    "liquid": "The robot of [diffmpm](../samples/diffmpm/README.md) swims in a fluid of its own density.",
     "smoke": "The initial velocity of air in 128 x 128 cells is optimised so that three discs of smoke become letters in 100 steps. Arrows are velocities.",
-    "wave": "The initial height of a membrane at 256 x 256 points is optimised. After 256 steps it stands as the letters of `letters.tk`.",
-    "water_renderer": "The membrane of [wave](../samples/wave/README.md) is water over tiles, seen through refraction. The picture after 256 steps shows letters.",
-    "volume_renderer": "Seven cameras see a cloud that glows and absorbs. Its 110,592 densities are found from their images, through the march along each ray.",
-    "electric": "A charged body moves among eight electrodes. A network with 1,096 weights sets their charges, so that the body follows the goal.",
-    "fem": "A soft block of triangles falls onto a ball. Nothing is optimised: the gradient of an energy gives the forces.",
+    "wave": "The initial height of a membrane, 256 x 256 points, is optimised so that it shows letters after 256 steps.",
+    "water_renderer": "The membrane of [wave](../samples/wave/README.md) is water over tiles. Its refracted picture after 256 steps shows letters.",
+    "volume_renderer": "The 110,592 densities of a glowing, absorbing cloud are found from images of seven cameras.",
+    "electric": "A network with 1,096 weights sets the charges of eight electrodes, so that a charged body follows the goal.",
+    "fem": "A soft block falls onto a ball. Nothing is optimised: the gradient of an energy gives the forces.",
     "mpm_forces": "Two elastic discs collide, by the material point method. Forces on grid nodes are derivatives of the elastic energy.",
     "splats": "Places, widths, angles, colours and opacities of 1,200 Gaussians in the plane are optimised to show an image.",
-    "sph": "A piston makes waves in water (smoothed particle hydrodynamics). Its motion is optimised through 1,800 steps so that the water at the goal has a given depth.",
-    "cloth": "Velocity and spin of a thrown cloth are optimised so that it hangs over a ball on a pole. It also touches itself.",
+    "sph": "A piston makes waves in water particles. Its motion is optimised so that the water at the goal has a given depth.",
+    "cloth": "Velocity and spin of a thrown cloth are optimised so that it hangs over a ball.",
 }
 
 
