@@ -16,31 +16,31 @@ GALLERY = ROOT / "docs" / "gallery"
 ORDER = ["mass_spring", "rigid_body", "billiards", "diffmpm", "diffmpm3d", "liquid", "smoke", "wave", "water_renderer", "volume_renderer", "electric",
          "fem", "mpm_forces", "splats", "sph", "cloth"]
 TITLE = "A wave, cloth, orbits, smoke, a soft robot and water that were optimised by gradients"
-HEAD = """Small complete programs, differentiable from end to end. Each picture shows the first episode, the episode after the optimisation, and the loss. [Figures](#figures) has times.
-`sh samples/demo.sh NAME` builds and runs a sample; with tkc installed, run `make` in its folder. `--window` optimises in a window, `--help` lists the options, `--check` compares the gradient with differences.
+HEAD = """Each picture shows the first and the optimised episode, and the loss. [Figures](#figures) has times.
+`sh samples/demo.sh NAME` builds and runs a sample; with tkc installed, run `make` in its folder. `--window` opens a window, `--help` lists options, `--check` compares the gradient with differences.
 [Where to start](start.md#which-one-to-begin-with) names the sample nearest to your problem."""
 
-FIGURES = """Times are of one episode forward and back: f32, one thread, clang 14, AMD EPYC (Zen 5), a shared virtual machine. Memory is fields and tape. `sh samples/gallery.sh` makes this page."""
+FIGURES = """Times of one episode forward and back: f32, one thread, clang 14, AMD EPYC (Zen 5), a shared virtual machine. Memory is fields and tape. `sh samples/gallery.sh` makes this page."""
 
-BESIDE = """Time of tkc / time of the other: gradient of one episode, f32, one thread, the same data. In f64 losses and gradients are equal to rounding. [The comparison](../tests/bench/peers/README.md) has the programs, times, two threads and reasons."""
+BESIDE = """Time of tkc / time of the other: gradient of one episode, f32, one thread, the same data. In f64 losses and gradients are equal to rounding. [The comparison](../tests/bench/peers/README.md) has programs, times and reasons."""
 
 TEXT = {
-    "mass_spring": "Points of mass 1 and springs form a robot. From time, points and goal, a network sets each spring's length in each of 682 steps. Its weights are trained so that the robot walks to the goal.",
-    "rigid_body": "Boxes with pins and motors form a robot. A network sets the motors' angles in each of 2,048 steps. Its weights are trained through all impacts, so that the body walks to the goal.",
-    "billiards": "Position and velocity of a cue ball are optimised so that the last of ten balls reaches the goal after 1,023 steps. The *time of impact* is differentiated; without it a collision's gradient has the wrong sign.",
-    "diffmpm": "An elastic robot has two legs of two muscles. 20 weights of the sines that drive them are optimised so that it walks to the right, through contact and friction. With `--throw`, a soft body is thrown at a target.",
-    "diffmpm3d": "A body stands on four soft legs of four muscles. Its sines have 80 weights, optimised so that it walks along the x axis in 320 steps, or 512 at full size.",
-    "liquid": "The robot of [diffmpm](../samples/diffmpm/README.md) swims in a basin of a fluid of its own density. The weights of its sines are optimised so that it gets far to the right.",
-    "smoke": "The initial velocity of incompressible air is optimised, two numbers for each of 128 x 128 cells. After 100 steps three discs of smoke have become three letters. Arrows are the air's velocity.",
-    "wave": "The initial height of a membrane is optimised, one number for each of 256 x 256 points. After 256 steps it stands as the letters of `letters.tk`. In the first episode the letters run apart.",
-    "water_renderer": "The membrane of [wave](../samples/wave/README.md) is a water surface over tiles, seen from above through refraction. Its initial height is optimised so that after 256 steps the picture shows dark letters.",
-    "volume_renderer": "Seven cameras see a cloud that glows and absorbs. Its densities on a grid, 110,592 parameters, are found from their images. The gradient passes through the march along each ray and the trilinear sampling.",
-    "electric": "A charged body moves among eight electrodes. From body and goal, a network sets the charges. Its 1,096 weights are optimised through 512 steps so that the body follows the goal.",
-    "fem": "A soft block of triangles falls onto a ball. Nothing is optimised: the kernel states the energy, and the forces are minus its gradient by the corners' positions, in each of 2,000 steps.",
-    "mpm_forces": "Two elastic discs collide, by the material point method. Nothing is optimised: the force on each grid node is minus the derivative of the elastic energy by the node's shift.",
-    "splats": "Places, widths, angles, colours and opacities of 1,200 Gaussians in the plane are optimised until they show a given image: Gaussian splatting without the camera.",
-    "sph": "A piston makes waves in a tank of water particles (smoothed particle hydrodynamics). Its motion is optimised so that the water at the goal has a given depth after 1.44 s, through 1,800 steps and all neighbour lists.",
-    "cloth": "Velocity and spin of a thrown cloth, six numbers, are optimised so that it hangs over a ball on a pole. The gradient passes through 560 steps with contact, also of the cloth with itself.",
+    "mass_spring": "A robot of points and springs walks to the goal. A network, whose weights are trained, sets the springs' lengths in 682 steps.",
+    "rigid_body": "A robot of boxes with motors. Its network is trained through all impacts of 2,048 steps.",
+    "billiards": "A cue ball's position and velocity are optimised so that the last of ten balls reaches the goal. The *time of impact* is differentiated, too.",
+    "diffmpm": "An elastic robot walks on two legs, with contact and friction. Weights of its muscles' sines, 20 in all, are optimised. `--throw` throws a soft body.",
+    "diffmpm3d": "The same in 3-D, on four legs with 80 weights, through 320 steps, or 512 at full size.",
+    "liquid": "The robot of [diffmpm](../samples/diffmpm/README.md) swims in a fluid of its own density.",
+    "smoke": "The initial velocity of air in 128 x 128 cells is optimised so that three discs of smoke become letters in 100 steps. Arrows are velocities.",
+    "wave": "The initial height of a membrane, 256 x 256 points, is optimised so that it shows letters after 256 steps.",
+    "water_renderer": "The membrane of [wave](../samples/wave/README.md) is water over tiles. Its refracted picture after 256 steps shows letters.",
+    "volume_renderer": "The 110,592 densities of a glowing, absorbing cloud are found from images of seven cameras.",
+    "electric": "A network with 1,096 weights sets the charges of eight electrodes, so that a charged body follows the goal.",
+    "fem": "A soft block falls onto a ball. Nothing is optimised: the gradient of an energy gives the forces.",
+    "mpm_forces": "Two elastic discs collide, by the material point method. Forces on grid nodes are derivatives of the elastic energy.",
+    "splats": "Places, widths, angles, colours and opacities of 1,200 Gaussians in the plane are optimised to show an image.",
+    "sph": "A piston makes waves in water particles. Its motion is optimised so that the water at the goal has a given depth.",
+    "cloth": "Velocity and spin of a thrown cloth are optimised so that it hangs over a ball.",
 }
 
 
