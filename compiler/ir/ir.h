@@ -255,17 +255,6 @@ typedef enum ir_func_kind {
 /* Blocks of a caller's workspace are multiples of this. */
 enum { IR_WORKSPACE_ALIGN = 8 };
 
-/* ROWS, BLOCKS: the sparse Jacobian and Hessian of a kernel by a field. */
-enum {
-    IR_DERIVE_GRAD = 1,
-    IR_DERIVE_JVP = 2,
-    IR_DERIVE_HVP = 4,
-    IR_DERIVE_JAC = 8,
-    IR_DERIVE_HESS = 16,
-    IR_DERIVE_ROWS = 32,
-    IR_DERIVE_BLOCKS = 64
-};
-
 /* Flags of a part, by their names in libtkc (TK_READS, ..., tkc_gen.h) and in printed IR. The first three are OP_READS,
  * OP_STORES and OP_ADDS. */
 #define IR_PART_FLAGS(X) \
@@ -295,23 +284,6 @@ typedef struct ir_part {
     bool compared;   /* by tapes, from launch to launch */
     int first, last; /* components */
 } ir_part;
-
-/* A derivative that a kernel or export func is to have. */
-typedef struct ir_request {
-    int kind;    /* IR_DERIVE_* */
-    int *inputs; /* of an export func: numbers of the parameters in its signature by which it is, in the order of the
-                    program, a struct's one after the other; NULL: by all floats */
-    int ninputs;
-    ir_field *by; /* of ROWS and BLOCKS: the field */
-} ir_request;
-
-/* What the host calls for the sparse matrix of a kernel's elements, the iterations of its parallel loops. */
-typedef struct ir_elements {
-    ir_func *places; /* kernel that stores the numbers of the vertices of each element, `arity` of them */
-    ir_func *sweep;  /* kernel that adds value, gradient and blocks */
-    int arity;
-    ir_field *to; /* energy, or residual */
-} ir_elements;
 
 /* What differentiation knows of a function, and makes of it. */
 typedef struct ir_ad {

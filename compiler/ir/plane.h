@@ -45,4 +45,37 @@ ir_plane ir_plane_asked(const char *attribute);
 /* The plane that programs call so, x.grad; IR_PLANES: none. */
 ir_plane ir_plane_named(const char *name);
 
+/* ---- derivatives that a program asks for ---- */
+
+typedef struct ir_field ir_field;
+typedef struct ir_func ir_func;
+
+/* ROWS, BLOCKS: the sparse Jacobian and Hessian of a kernel by a field. */
+enum {
+    IR_DERIVE_GRAD = 1,
+    IR_DERIVE_JVP = 2,
+    IR_DERIVE_HVP = 4,
+    IR_DERIVE_JAC = 8,
+    IR_DERIVE_HESS = 16,
+    IR_DERIVE_ROWS = 32,
+    IR_DERIVE_BLOCKS = 64
+};
+
+/* A derivative that a kernel or export func is to have. */
+typedef struct ir_request {
+    int kind;    /* IR_DERIVE_* */
+    int *inputs; /* of an export func: numbers of the parameters in its signature by which it is, in the order of the
+                    program, a struct's one after the other; NULL: by all floats */
+    int ninputs;
+    ir_field *by; /* of ROWS and BLOCKS: the field */
+} ir_request;
+
+/* What the host calls for the sparse matrix of a kernel's elements, the iterations of its parallel loops. */
+typedef struct ir_elements {
+    ir_func *places; /* kernel that stores the numbers of the vertices of each element, `arity` of them */
+    ir_func *sweep;  /* kernel that adds value, gradient and blocks */
+    int arity;
+    ir_field *to; /* energy, or residual */
+} ir_elements;
+
 #endif
