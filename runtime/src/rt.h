@@ -184,8 +184,6 @@ struct tk_session {
     pthread_mutex_t memory_lock; /* serialises the allocator hook */
     pthread_mutex_t stack_lock;  /* stacks, idle */
     pthread_mutex_t print_lock;
-    pthread_cond_t print_next;
-    uint64_t print_last, print_turn;
 };
 
 /* ---- error.c ---- */

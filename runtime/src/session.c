@@ -40,7 +40,6 @@ tk_session *tk_session_create(const tk_session_options *opt)
     pthread_mutex_init(&s->memory_lock, NULL); /* cannot fail with default attributes on the systems we build for */
     pthread_mutex_init(&s->stack_lock, NULL);
     pthread_mutex_init(&s->print_lock, NULL);
-    pthread_cond_init(&s->print_next, NULL);
     tk_rt_thread_clear();
     tk_rt_profile_begin(s);
     return s;
@@ -54,7 +53,6 @@ void tk_rt_session_free(tk_session *s)
     tk_rt_stack_free(&s->scratch);
     pthread_mutex_destroy(&s->memory_lock);
     pthread_mutex_destroy(&s->stack_lock);
-    pthread_cond_destroy(&s->print_next);
     pthread_mutex_destroy(&s->print_lock);
     tk_rt_block_free(s);
     tk_rt_pool_leave();
@@ -220,35 +218,16 @@ tk_status tk_rt_check_closed(tk_session *s, const char *what)
     return st;
 }
 
-/* Threads print in the order in which they come: a mutex alone lets some of them keep the launch's thread, which runs
- * the function that stops launches, out for ever. */
-static void print_enter(tk_session *s)
-{
-    pthread_mutex_lock(&s->print_lock);
-    const uint64_t turn = s->print_last++;
-    while (s->print_turn != turn)
-        pthread_cond_wait(&s->print_next, &s->print_lock);
-    pthread_mutex_unlock(&s->print_lock);
-}
-
-static void print_leave(tk_session *s)
-{
-    pthread_mutex_lock(&s->print_lock);
-    s->print_turn++;
-    pthread_cond_broadcast(&s->print_next);
-    pthread_mutex_unlock(&s->print_lock);
-}
-
 void tk_print(tk_session *s, const char *text)
 {
     if (s->stop && tk_failed(s))
         return;
-    print_enter(s);
+    pthread_mutex_lock(&s->print_lock);
     if (s->opt.on_print)
         s->opt.on_print(s->opt.print_user, text);
     else
         fputs(text, stdout);
-    print_leave(s);
+    pthread_mutex_unlock(&s->print_lock);
     if (!s->stop)
         return;
     atomic_store_explicit(&s->printed, true, memory_order_relaxed);

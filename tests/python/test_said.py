@@ -9,6 +9,9 @@ import numpy as np
 
 import said
 
+# A shell ignores SIGINT in commands that it starts in the background, and Python keeps that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 LONG = 3000         # of a launch that takes half a minute
 
 
