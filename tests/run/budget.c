@@ -55,7 +55,7 @@ static void own_adjoint(budget *m)
         if (t % 10 == 0)
             budget_mark(m);
         budget_bend(m);
-        if (t == STEPS / 2)
+        if (t == STEPS / 2 + 5) /* some launches behind the last mark */
             budget_own(m);
         budget_scale(m);
     }
@@ -128,7 +128,8 @@ static void gather(budget *m, result *r)
         size_t at = 0;
         for (int i = 0; i < m->tk.desc->nfields; i++)
             for (int p = 0; p < TK_PLANE_COUNT; p++)
-                if (m->tk.fields[i].plane[p] && !(m->tk.fields[i].desc->flags & TK_FIELD_SCRATCH)) {
+                if (m->tk.fields[i].plane[p] && !(m->tk.fields[i].desc->flags & TK_FIELD_SCRATCH) &&
+                    &m->tk.fields[i] != m->spoiled.field) { /* an adjoint stores to it, which a budget puts back */
                     const size_t bytes = tk_field_bytes(&m->tk.fields[i]);
                     if (pass)
                         memcpy(r->bits + at, m->tk.fields[i].plane[p], bytes);
@@ -204,8 +205,8 @@ static void compare(const char *name, program_fn program, bool along)
         free(r.bits);
     }
     if (ran < 8 || again < 4 || twice == 0 || refused == 0)
-        FAIL("%s: %zu budgets ran, %zu ran launches again, %zu twice and more, %zu were refused", name, ran, again, twice,
-             refused);
+        FAIL("%s: %zu budgets ran, %zu ran launches again, %zu twice and more, %zu were refused", name, ran, again,
+             twice, refused);
     free(plain.bits);
 }
 
@@ -223,7 +224,7 @@ static void out_of_memory(program_fn program, size_t bytes)
             FAIL("allocation %d: %s %s", (int)n, tk_status_name(r.status), r.message);
         free(r.bits);
     }
-    CHECK(n > 30);
+    CHECK(n > 20);
     free(plain.bits);
 }
 
