@@ -41,48 +41,13 @@ void tk_rt_budget_close(tk_session *s)
     while (u->nsegments > 0)
         tk_rt_segment_pop(s);
     tk_rt_image_free(s, &u->touched);
-    for (size_t i = 0; i < u->nlines; i++)
-        tk_rt_free(s, u->lines[i]);
-    tk_rt_free(s, u->lines);
+    tk_rt_log_free(s);
     tk_rt_free(s, u->segment);
     s->report = u->report;
     s->report.launches = u->n;
     tk_rt_free(s, u);
     s->tape.budget = NULL;
     s->again = false;
-}
-
-/* ---- the log ---- */
-
-static bool grow_lines(tk_session *s)
-{
-    struct rt_budget *u = s->tape.budget;
-    enum { TABLE = 64 };
-    if (u->nlines % TABLE == 0) {
-        rt_line **lines = tk_rt_alloc(s, (u->nlines + TABLE) * sizeof *lines, false);
-        if (!lines)
-            return false;
-        if (u->nlines > 0)
-            memcpy(lines, u->lines, u->nlines * sizeof *lines);
-        tk_rt_free(s, u->lines);
-        u->lines = lines;
-        u->used += TABLE * sizeof *lines;
-    }
-    rt_line *chunk = tk_rt_alloc(s, LINES * sizeof *chunk, false);
-    if (!chunk)
-        return false;
-    u->lines[u->nlines++] = chunk;
-    u->used += LINES * sizeof *chunk;
-    return true;
-}
-
-tk_status tk_rt_budget_log(tk_session *s, const rt_line *line)
-{
-    struct rt_budget *u = s->tape.budget;
-    if (u->n == u->nlines * LINES && !grow_lines(s))
-        return tk_fail(s, TK_NO_MEMORY, "out of memory for launch %zu of a tape", u->n + 1);
-    *budget_line(u, u->n++) = *line;
-    return TK_OK;
 }
 
 /* ---- what fits ---- */
@@ -206,26 +171,26 @@ tk_status tk_rt_budget_call(tk_session *s, const rt_call *c)
     return tk_rt_segment_push(s, u->n, true) && tk_rt_image_call(s, c) ? TK_OK : tk_session_status(s);
 }
 
+static bool writes(const rt_line *l, const void *ctx)
+{
+    const tk_field *loss = ctx;
+    return l->call || (l->module == loss->module &&
+                       (tk_rt_touches(l->kernel, (int)(loss - loss->module->fields)) & RT_WRITES) != 0);
+}
+
 bool tk_rt_budget_writes(const tk_session *s, const tk_field *loss)
 {
-    const struct rt_budget *u = s->tape.budget;
-    for (size_t i = 0; i < u->n; i++) {
-        const rt_line *l = budget_line(u, i);
-        if (l->call || (l->module == loss->module &&
-                        (tk_rt_touches(l->kernel, (int)(loss - loss->module->fields)) & RT_WRITES) != 0))
-            return true;
-    }
-    return false;
+    return tk_rt_log_any(s->tape.budget, writes, loss);
+}
+
+static bool uses(const rt_line *l, const void *ctx)
+{
+    const tk_module *m = ctx;
+    return l->module == m || (l->call && tk_rt_footprint_names(l->call, m));
 }
 
 bool tk_rt_budget_forget(const tk_module *m)
 {
-    const struct rt_budget *u = m->session->tape.budget;
-    bool used = false;
-    for (size_t i = 0; i < u->n && !used; i++) {
-        const rt_line *l = budget_line(u, i);
-        used = l->module == m || (l->call && tk_rt_footprint_names(l->call, m));
-    }
     tk_rt_image_forget(m->session, m);
-    return used;
+    return tk_rt_log_any(m->session->tape.budget, uses, m);
 }

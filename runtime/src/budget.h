@@ -16,7 +16,8 @@ typedef struct rt_line {
     const tk_kernel *kernel;
     const void *args; /* in rt_tape.args */
     const rt_call *call;
-    uint64_t key, launch; /* of a launch: those of its record; of a call: rt_entry.draws, .first */
+    uint64_t key, launch; /* of a launch: those of its record, in the log tk_session.draws for the first one; of a call:
+                             rt_entry.draws, .first */
     uint64_t last;        /* of a call: rt_entry.last */
 } rt_line;
 
@@ -38,14 +39,13 @@ typedef struct rt_segment {
     size_t bytes;
 } rt_segment;
 
-enum { LINES = 64 };
-
 struct rt_budget {
-    size_t bytes;    /* the budget */
-    bool over;       /* not all fits: launches are logged, and leave no entries */
-    size_t used;     /* of images, log and arguments; entries: rt_tape.bytes */
-    rt_line **lines; /* of LINES each */
-    size_t n, nlines;
+    size_t bytes;        /* the budget */
+    bool over;           /* not all fits: launches are logged, and leave no entries */
+    size_t used;         /* of images, log and arguments; entries: rt_tape.bytes */
+    size_t n;            /* lines */
+    struct rt_run *runs; /* of lines */
+    size_t nruns, runs_cap;
     rt_segment *segment;
     size_t nsegments, cap;
     size_t stride;                   /* lines of a segment */
@@ -55,15 +55,24 @@ struct rt_budget {
     tk_tape_report report;
 };
 
-static inline rt_line *budget_line(const struct rt_budget *b, size_t i)
-{
-    return &b->lines[i / LINES][i % LINES];
-}
-
 static inline size_t budget_used(const tk_session *s)
 {
     return s->tape.budget->used + s->tape.bytes;
 }
+
+/* ---- log.c ---- */
+
+/* Bytes that stay until the tape is closed. */
+void tk_rt_tape_count(tk_session *s, size_t bytes);
+/* A launch, with the number of its record and a copy of its arguments, or the arguments of a line that has the same. */
+tk_status tk_rt_line_make(tk_module *m, const tk_kernel *k, const void *args, const rt_line *same, rt_line *line);
+/* One more line, for a launch. */
+tk_status tk_rt_log_launch(tk_module *m, const tk_kernel *k, const void *args, rt_line *line);
+/* Or for a call. */
+tk_status tk_rt_log_add(tk_session *s, rt_line line);
+rt_line tk_rt_log_line(const struct rt_budget *u, size_t i);
+bool tk_rt_log_any(const struct rt_budget *u, bool (*is)(const rt_line *l, const void *ctx), const void *ctx);
+void tk_rt_log_free(tk_session *s);
 
 /* ---- entries.c ---- */
 
@@ -119,8 +128,6 @@ tk_status tk_rt_budget_open(tk_session *s);
 void tk_rt_budget_close(tk_session *s);
 /* The kernel is about to be launched: what it overwrites is kept. */
 tk_status tk_rt_budget_launch(tk_module *m, const tk_kernel *k, const void *args);
-/* It is, or a call is: one more line of the log. */
-tk_status tk_rt_budget_log(tk_session *s, const rt_line *line);
 /* Before a call of the host's, which is a segment. */
 tk_status tk_rt_budget_call(tk_session *s, const rt_call *c);
 /* Whether a line may write the loss. */

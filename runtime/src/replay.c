@@ -9,7 +9,7 @@ static tk_status run_again(tk_session *s, size_t from, size_t to, bool collects)
     tk_status st = TK_OK;
     s->again = true;
     for (size_t i = from; i < to && st == TK_OK; i++, u->report.again++) {
-        const rt_line *l = budget_line(u, i);
+        const rt_line line = tk_rt_log_line(u, i), *l = &line;
         if (collects && !tk_rt_image_launch(l->module, l->kernel, l->args, i))
             st = tk_session_status(s);
         else
@@ -30,7 +30,7 @@ static tk_status record_again(tk_session *s, size_t from, size_t *to, bool colle
     tk_rt_entries_restart(s, from);
     s->again = true;
     for (size_t i = from; i < *to && st == TK_OK; i++, u->report.again++) {
-        const rt_line *l = budget_line(u, i);
+        const rt_line line = tk_rt_log_line(u, i), *l = &line;
         const size_t before = s->tape.bytes;
         if (collects && !tk_rt_image_launch(l->module, l->kernel, l->args, i))
             st = tk_session_status(s);
@@ -41,7 +41,7 @@ static tk_status record_again(tk_session *s, size_t from, size_t *to, bool colle
         if (st == TK_OK && i + 1 < *to && budget_used(s) + most > u->bytes)
             *to = i + 1;
         if (st == TK_OK && budget_used(s) > u->bytes)
-            st = tk_rt_budget_refuse(s);
+            *to = i;
     }
     s->again = false;
     if (s->tape.count > 0) {
@@ -99,45 +99,79 @@ static size_t next_image(const tk_session *s, size_t n, size_t *few)
     return at < n ? at : 0;
 }
 
-/* Launches [from, to) from the image of the last segment, which ends at `to` or later; the data are those of its time,
- * before and after. collects: it has no copies yet of what these launches write. */
-static tk_status reverse(tk_session *s, size_t from, size_t to, bool collects, const rt_segment *check)
+typedef struct part {
+    size_t from, to; /* launches to reverse; `to` comes down */
+    bool collects;   /* the image of the last segment has no copies yet of what they write */
+    bool nested;     /* an image before it can serve as well */
+    const rt_segment *check;
+} part;
+
+static tk_status reverse(tk_session *s, part *p);
+
+/* Launches from `begin` on by an image of their own. Where memory does not suffice for that, some of them are left. */
+static tk_status reverse_nested(tk_session *s, size_t begin, part *p, bool *bare)
 {
-    tk_status st = TK_OK;
-    size_t most = SIZE_MAX;
-    while (to > from && st == TK_OK) {
-        size_t few = 1, at = next_image(s, to - from, &few);
-        few = few < most ? few : most;
-        const size_t begin = at > 0 ? from + at : to - from > few ? to - few : from;
-        st = run_again(s, from, begin, collects);
-        if (st == TK_OK && at > 0) {
-            if (!tk_rt_segment_push(s, begin, false))
-                return tk_session_status(s);
-            st = reverse(s, begin, to, true, check);
-            tk_rt_segment_pop(s);
-        } else if (st == TK_OK) {
-            size_t end = to;
-            st = leaf(s, begin, &end, collects, check);
-            most = end < to ? (end - begin) : most;
-            if (end < to && st == TK_OK) { /* once more, with less */
-                tk_rt_segment_restore(s);
-                continue;
-            }
-        }
-        if (st == TK_OK)
-            tk_rt_segment_restore(s);
-        check = NULL;
-        to = begin;
-        collects = false;
-    }
+    part rest = {begin, p->to, true, true, p->check};
+    if (!tk_rt_segment_push(s, begin, false))
+        return tk_session_status(s);
+    const tk_status st = reverse(s, &rest);
+    tk_rt_segment_pop(s);
+    *bare = rest.to > begin;
+    p->to = rest.to;
     return st;
+}
+
+/* The last of the launches, as many as fit, recorded from `begin` on. */
+static tk_status reverse_leaf(tk_session *s, size_t begin, part *p, size_t *most)
+{
+    size_t end = p->to;
+    const tk_status st = leaf(s, begin, &end, p->collects, p->check);
+    if (end < p->to)
+        *most = end - begin;
+    else
+        p->to = begin;
+    return st;
+}
+
+/* Reverses launches from the image of the last segment; the data are those of its time, before and after. Not nested,
+ * it reverses all of them, or fails the session. */
+static tk_status reverse(tk_session *s, part *p)
+{
+    const struct rt_budget *u = s->tape.budget;
+    size_t most = SIZE_MAX;
+    bool bare = false;
+    while (p->to > p->from) {
+        size_t few = 1, at = next_image(s, p->to - p->from, &few);
+        if (bare || at == 0) {
+            at = 0;
+            few = few < most ? few : most;
+        }
+        const size_t begin = at > 0 ? p->from + at : p->to - p->from > few ? p->to - few : p->from, had = p->to;
+        tk_status st = run_again(s, p->from, begin, p->collects);
+        const bool room = u->used + u->entry_bytes <= u->bytes;
+        if (st == TK_OK && at > 0 && room)
+            st = reverse_nested(s, begin, p, &bare);
+        else if (st == TK_OK && room)
+            st = reverse_leaf(s, begin, p, &most);
+        if (st != TK_OK)
+            return st;
+        tk_rt_segment_restore(s);
+        bare = bare || !room;
+        if (p->to < had)
+            p->check = NULL;
+        else if (most == 0 || (!room && at == 0))
+            return p->nested ? TK_OK : tk_rt_budget_refuse(s);
+        p->collects = p->collects && p->to > begin;
+    }
+    return TK_OK;
 }
 
 /* A call of the host's: its backward finds the data that forward left. */
 static tk_status reverse_call(tk_session *s, size_t line)
 {
     tk_rt_entries_restart(s, line);
-    tk_status st = tk_rt_entry_record(s, budget_line(s->tape.budget, line));
+    const rt_line l = tk_rt_log_line(s->tape.budget, line);
+    tk_status st = tk_rt_entry_record(s, &l);
     if (st == TK_OK)
         st = tk_rt_entries_back(s);
     tk_rt_entries_drop(s);
@@ -161,7 +195,7 @@ tk_status tk_rt_budget_back(tk_session *s)
         } else {
             const rt_segment check = *g;
             tk_rt_segment_restore(s);
-            st = reverse(s, first, end, false, &check);
+            st = reverse(s, &(part){first, end, false, false, &check});
         }
         end = first;
     }

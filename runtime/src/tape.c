@@ -1,37 +1,6 @@
 /* The tape: which launches ran, and their adjoints in reverse. */
 #include "budget.h"
 
-/* Bytes that stay until the tape is closed. */
-static void count_bytes(tk_session *s, size_t bytes)
-{
-    if (s->tape.budget)
-        s->tape.budget->used += bytes;
-    else
-        s->tape.bytes += bytes;
-}
-
-/* The launch as a line: a copy of the arguments, and the number of its record. False after failing the session. */
-static bool make_line(tk_module *m, const tk_kernel *k, const void *args, rt_line *line)
-{
-    tk_session *s = m->session;
-    const size_t size = s->forward.open ? k->jvp_args_size : k->args_size;
-    tk_record rec = {0};
-    *line = (rt_line){.module = m, .kernel = k};
-    if (size > 0) {
-        void *copy = tk_stack_alloc(&s->tape.args, 1, size);
-        if (!copy)
-            return false;
-        memset(copy, 0, size); /* tangents */
-        memcpy(copy, args, k->args_size);
-        line->args = copy;
-        count_bytes(s, size);
-    }
-    tk_rt_record_number(s, k, &rec);
-    line->key = rec.key;
-    line->launch = rec.launch;
-    return true;
-}
-
 const rt_call *tk_rt_tape_call(const tk_session *s)
 {
     const rt_tape *t = &s->tape;
@@ -72,10 +41,8 @@ static tk_status launch(tk_module *m, const tk_kernel *k, const void *args)
     tk_session *s = m->session;
     rt_line line;
     tk_status st = s->tape.budget ? tk_rt_budget_launch(m, k, args) : TK_OK;
-    if (st == TK_OK && !make_line(m, k, args, &line))
-        st = tk_session_status(s);
-    if (st == TK_OK && s->tape.budget)
-        st = tk_rt_budget_log(s, &line);
+    if (st == TK_OK)
+        st = s->tape.budget ? tk_rt_log_launch(m, k, args, &line) : tk_rt_line_make(m, k, args, NULL, &line);
     if (st != TK_OK)
         return st;
     tk_rt_record_free(s, &m->last[k->index]); /* what a direct call of the adjoint would go by is now out of date */
@@ -144,7 +111,7 @@ tk_status tk_rt_tape_record_call(tk_session *s, const rt_call *c, const void *ar
     if (size > 0)
         memcpy(*kept, args, size);
     t->bytes += sizeof *t->entries;
-    count_bytes(s, size);
+    tk_rt_tape_count(s, size);
     t->entries[t->count++] = (rt_entry){.args = *kept, .call = copy, .draws = s->draws, .first = s->launches};
     return TK_OK;
 }
@@ -152,7 +119,7 @@ tk_status tk_rt_tape_record_call(tk_session *s, const rt_call *c, const void *ar
 void tk_rt_tape_called(tk_session *s, const rt_entry *e)
 {
     const rt_line line = {.args = e->args, .call = e->call, .key = e->draws, .launch = e->first, .last = e->last};
-    if (s->tape.budget && !s->tape.replaying && tk_rt_budget_log(s, &line) == TK_OK && s->tape.budget->over)
+    if (s->tape.budget && !s->tape.replaying && tk_rt_log_add(s, line) == TK_OK && s->tape.budget->over)
         tk_rt_entries_drop(s);
 }
 

@@ -277,6 +277,16 @@ static void misuse(void)
         else
             CHECK_OK(m, budget_status(m));
     }
+    /* launches that repeat themselves take no memory of the log */
+    fill(m);
+    tk_tape_budget(s, 60000);
+    TK_TAPE(m, m->loss) {
+        for (int t = 0; t < 20000; t++)
+            budget_scale(m);
+        budget_end(m);
+    }
+    CHECK_OK(m, budget_status(m));
+    CHECK(tk_tape_last_report(s).launches == 20001 && tk_tape_last_report(s).again > 20000);
     /* launches print once */
     fill(m);
     tk_tape_budget(s, 24000);
