@@ -116,7 +116,7 @@ void jac_refuse(ir_matrix *made, const ir_op *op)
     case OP_LLOAD:
     case OP_LSTORE:
     case OP_LACCUM:
-        made->why = is_of_program(made, op) ? "a local array with active elements has variable subscripts"
+        made->why = is_of_program(made, op) ? "a local array has active elements"
                                             : "the gradient keeps values of a loop";
         break;
     case OP_STK_ALLOC:
