@@ -27,6 +27,14 @@ typedef enum ir_no_lanes {
     IR_NO_LANES_COUNT
 } ir_no_lanes;
 
+/* Why a loop of a function with a Jacobian or Hessian is not unrolled: no_line.def. */
+typedef enum ir_no_line {
+#define NO_LINE(id, text) IR_NO_LINE_##id,
+#include "ir/reasons/no_line.def"
+#undef NO_LINE
+    IR_NO_LINE_COUNT
+} ir_no_line;
+
 /* Why it is no gather: scatter.def. */
 typedef enum ir_scatter_reason {
 #define REASON(id, text) IR_SCATTER_##id,
@@ -164,6 +172,7 @@ typedef struct ir_attr_loop {
     bool short_trip;    /* runs a few times only: not worth vectorising */
     bool unrolled_by_4; /* does four trips at a time, what is left of them is behind it; by the jam pass */
     bool parallel;      /* iterations are unordered by the language (inner part of a task after the rows pass) */
+    ir_no_line no_line; /* by the unroll pass */
 } ir_attr_loop;
 
 typedef struct ir_attr_task {

@@ -23,6 +23,7 @@ void ir_module_destroy(ir_module *m)
     vec_free(&m->funcs);
     vec_free(&m->externs);
     vec_free(&m->places);
+    vec_free(&m->matrices);
 }
 
 ir_func *ir_func_create(ir_module *m, ir_func_kind kind, const char *name)

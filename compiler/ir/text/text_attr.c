@@ -125,6 +125,19 @@ static bool bounds(ir_text *t, ir_op *op, int i, bool are)
     return true;
 }
 
+static void no_line(ir_text *t, ir_attr_loop *a)
+{
+    const char *why = a->no_line ? ir_no_line_text(a->no_line) : NULL;
+    text_opt_string(t, " no_line ", &why);
+    if (t->out || !why)
+        return;
+    for (int k = IR_NO_LINE_NONE + 1; k < IR_NO_LINE_COUNT; k++)
+        if (!strcmp(why, ir_no_line_text((ir_no_line)k)))
+            a->no_line = (ir_no_line)k;
+    if (!a->no_line)
+        text_fault(t, "'%s' is no reason against a straight line", why);
+}
+
 static void loop_head(ir_text *t, ir_op *op)
 {
     ir_attr_loop *a = ir_loop_attr(op);
@@ -134,6 +147,7 @@ static void loop_head(ir_text *t, ir_op *op)
     text_flag(t, " short_trip", &a->short_trip);
     text_flag(t, " unrolled_by_4", &a->unrolled_by_4);
     text_flag(t, " parallel", &a->parallel);
+    no_line(t, a);
     text_lit(t, " ");
     const bool bounded = bounds(t, op, 0, a->bounded && op->nargs >= 2);
     if (!t->out)

@@ -370,7 +370,7 @@ typedef void (*tk_program_fn)(void *user);
 
 /** The largest difference that tk_gradcheck found, in units of the tolerance. Modes that were not compared are NaN. */
 typedef struct tk_gradcheck_result {
-    const tk_field *field; /**< NULL: of tk_gradcheck_function, or along a direction */
+    const tk_field *field; /**< NULL: of functions of the host, or along a direction */
     int64_t component; /**< its number in the field's memory: element * components + component; or of the variable, or
                           of the direction */
     double reverse, forward, difference; /**< the derivative by reverse mode, by forward mode, by central differences */
@@ -431,6 +431,23 @@ typedef struct tk_function {
 tk_status tk_gradcheck_function(const double *x, size_t n, const tk_function *f, void *user, double tolerance,
                                 tk_gradcheck_result *result);
 
+/** Functions of n numbers that write vectors and matrices. Vectors are 0 before, matrices are NAN. */
+typedef void (*tk_vector_fn)(void *user, const double *x, double *numbers);
+typedef void (*tk_product_fn)(void *user, const double *x, const double *direction, double *numbers);
+/** An export func and its matrix. */
+typedef struct tk_matrix_function {
+    size_t rows;
+    tk_vector_fn values;   /**< rows numbers, whose Jacobian the matrix is: the results; of a Hessian, the gradient */
+    tk_vector_fn matrix;   /**< rows * n numbers, row major */
+    tk_product_fn product; /**< NULL, or rows numbers: the JVP; of a Hessian, the second-order product */
+    bool single;           /**< as in tk_function */
+} tk_matrix_function;
+
+/** Compares each entry of the matrix with differences and with a product. The `component` of the result is row * n +
+ * column; `reverse` is the entry, `forward` is the product. Otherwise like tk_gradcheck_function. */
+tk_status tk_gradcheck_matrix(const double *x, size_t n, const tk_matrix_function *f, void *user, double tolerance,
+                              tk_gradcheck_result *result);
+
 /** Computes the Jacobian of output by input, float fields of any shape, by forward mode: one run for each column
  * (component of input). Both need duals. jacobian: as many rows as output has components, row-major. The function does
  * not set the data of output to 0. */
@@ -467,6 +484,15 @@ const int32_t *tk_sparse_indices(const tk_sparse *p);
 /** The same with option wide, else NULL. */
 const int64_t *tk_sparse_starts_wide(const tk_sparse *p);
 const int64_t *tk_sparse_indices_wide(const tk_sparse *p);
+
+/** Compares each entry of a sparse matrix with differences, zeros outside of its pattern too. The program launches the
+ * kernels that have added to the values, about 24 times for each component of `by`.
+ *
+ * of: the energy, or the field of the residuals. by: the field of the columns. The differences are of the gradient by
+ * tapes, or of the residuals. If both fields have duals, a Jacobian is also compared with forward mode. The `component`
+ * of the result is row * columns + column; `reverse` is the entry. Otherwise like tk_gradcheck. */
+tk_status tk_gradcheck_sparse(const tk_sparse *pattern, const void *values, tk_field *of, tk_field *by,
+                              tk_program_fn run, void *user, double tolerance, tk_gradcheck_result *result);
 
 /* ---- field access for code without generated types ---- */
 
