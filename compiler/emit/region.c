@@ -238,8 +238,28 @@ static void emit_derivative_assert(cfn *c, const ir_op *op)
     c->indent--;
 }
 
+static void emit_finite_assert(cfn *c, const ir_op *op)
+{
+    const char *message = arena_printf(c->e->mem, "%s:%u: %s", place_of(c->e, op->loc), op->loc.col,
+                                       ir_text_attr(op)->text),
+               *number = val_text(c, op->args[0], 0);
+    if (c->pure) {
+        emit_check(c, op->loc, arena_printf(c->e->mem, "isfinite(%s)", number), message);
+        return;
+    }
+    stmt(c, op->loc, "if (!isfinite(%s)) {", number);
+    c->indent++;
+    stmt(c, nowhere, "tk_fail(%s, TK_NOT_FINITE, \"%%s\", %s);", session_text(c), c_string(c->e->mem, message));
+    emit_leave(c);
+    close_block(c);
+}
+
 static void emit_assert(cfn *c, const ir_op *op)
 {
+    if (ir_text_attr(op)->whose == IR_ASSERT_FINITE) {
+        emit_finite_assert(c, op);
+        return;
+    }
     if (ir_text_attr(op)->whose == IR_ASSERT_DERIVATIVE) {
         emit_derivative_assert(c, op);
         return;

@@ -301,14 +301,17 @@ bool op_zero_derivative(ir_opcode code, int k)
     return strcmp(op_get(code)->d[k], "0") == 0;
 }
 
+bool op_is_zeroed_by(const ir_op *op, int k)
+{
+    if (op->code != OP_MUL && (op->code != OP_DIV || k != 0))
+        return false;
+    const ir_value *v = op->args[k];
+    return ir_is_const(v) && scalar_is_float(v->type) && ir_float(v) == 0.0;
+}
+
 bool op_contributes_nothing(const ir_op *op, int k)
 {
-    if (op_zero_derivative(op->code, k))
-        return true;
-    if (op->code != OP_MUL || !scalar_is_float(op->res[0]->type))
-        return false;
-    const ir_value *factor = op->args[1 - k];
-    return ir_is_const(factor) && ir_float(factor) == 0.0;
+    return op_zero_derivative(op->code, k) || op_is_zeroed_by(op, 1 - k);
 }
 
 static bool has_in_rule(const op_info *of, const char *name)
