@@ -255,6 +255,28 @@ bool tk_tape_is_open(const tk_session *s);
  * fields. */
 size_t tk_tape_bytes(const tk_session *s);
 
+/** A budget of bytes for tapes that are opened from here on; 0, as at first: none. Beyond it a tape keeps no records:
+ * it keeps the data at a few times, and on closing launches run again from there. Gradients have the bits of a tape
+ * without budget in a deterministic session; under a budget scatters are deterministic.
+ *
+ * A launch fails with TK_BAD_ARGUMENT where the budget is too small: the message has the least. Host code stores to no
+ * data between launches that kernels read; if launches that run again give other data, closing is TK_OVERWRITTEN. A
+ * kernel that accesses derivatives or writes arrays of the host is TK_NO_DERIVATIVE, TK_TAPE_VALIDATE TK_BAD_STATE.
+ * The data that a tk_call stores are kept: it does not run again. TK_BAD_STATE under an open tape. */
+tk_status tk_tape_budget(tk_session *s, size_t bytes);
+
+/** Costs of a tape under a budget. */
+typedef struct tk_tape_report {
+    size_t budget;   /**< its bytes; 0: there was none, and all else is 0 */
+    size_t bytes;    /**< most bytes held: log, arguments, copies of data, records */
+    size_t launches; /**< in the program */
+    size_t again;    /**< how many launches ran again */
+    size_t images;   /**< copies of data */
+} tk_tape_report;
+
+/** Of the last tape that was closed. Zeros for NULL. */
+tk_tape_report tk_tape_last_report(const tk_session *s);
+
 /* ---- functions of the host with derivatives of their own ---- */
 
 /** A function of a triple, called with the arguments of the call. A status other than TK_OK becomes the session's
