@@ -45,13 +45,15 @@ typedef enum ir_scatter_reason {
 
 /* Whose an assertion is. Where a built-in one fails, its message tells the column as well; IR_ASSERT_BOUNDS has a
  * subscript and an extent in place of the condition. IR_ASSERT_RACE: no two iterations of the task behind it meet.
- * IR_ASSERT_DERIVATIVE: there is a derivative; fails where the session stops at numbers that are not finite. */
+ * IR_ASSERT_DERIVATIVE: there is a derivative; fails where the session stops at numbers that are not finite.
+ * IR_ASSERT_FINITE has a float in place of the condition: of a function whose numbers are finite, its text. */
 typedef enum ir_assert {
     IR_ASSERT_USER,
     IR_ASSERT_BUILT_IN,
     IR_ASSERT_BOUNDS,
     IR_ASSERT_RACE,
-    IR_ASSERT_DERIVATIVE
+    IR_ASSERT_DERIVATIVE,
+    IR_ASSERT_FINITE
 } ir_assert;
 
 typedef enum ir_reduce { IR_RED_ADD, IR_RED_MIN, IR_RED_MAX, IR_RED_LAST_MIN, IR_RED_LAST_MAX } ir_reduce;

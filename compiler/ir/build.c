@@ -163,6 +163,7 @@ ir_op *ir_insert(ir_builder *b, ir_opcode code, int nargs, ir_value *const *args
     for (int i = 0; i < nres; i++) {
         op->res[i] = new_value(b->func, res_types[i], b->region, op, i, b->loc);
         op->res[i]->exact = b->exact && scalar_is_float(res_types[i]);
+        op->res[i]->finite = b->finite && scalar_is_float(res_types[i]);
     }
     op->nregions = nregions;
     op->regions = nregions ? ARENA_ARRAY(mem, ir_region *, nregions) : NULL;

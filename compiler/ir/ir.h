@@ -62,8 +62,10 @@ struct ir_value {
     ir_op *def;        /* defining operation, NULL for region parameters */
     ir_region *region; /* of which it is a parameter, or in which def stands */
     int index;         /* among def's results or region's parameters */
-    bool exact; /* a float that decides, or from which one is computed: the same bits wherever it is computed. By the
-                   decisions pass */
+    bool exact;  /* a float that decides, or from which one is computed: the same bits wherever it is computed. By the
+                    decisions pass */
+    bool finite; /* by an operation of a function whose numbers are finite: a product with 0 is 0, and zeros have no
+                    sign */
     src_loc loc;
 };
 
@@ -477,7 +479,8 @@ typedef struct ir_builder {
     ir_op *before;
     src_loc loc;
     ir_op *origin;
-    bool exact; /* new floats are exact */
+    bool exact;  /* new floats are exact */
+    bool finite; /* new floats are of a function whose numbers are finite */
 } ir_builder;
 
 ir_module *ir_module_create(arena *mem, intern_pool *names, diag_sink *diag, const char *name);

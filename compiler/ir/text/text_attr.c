@@ -14,10 +14,10 @@ static const char *const reduce_words[] = {[IR_RED_ADD] = " add(",
                                            [IR_RED_LAST_MAX] = " last_max("};
 static const char *const assert_words[] = {
     [IR_ASSERT_USER] = "",      [IR_ASSERT_BUILT_IN] = " built_in",     [IR_ASSERT_BOUNDS] = " bounds",
-    [IR_ASSERT_RACE] = " race", [IR_ASSERT_DERIVATIVE] = " derivative",
+    [IR_ASSERT_RACE] = " race", [IR_ASSERT_DERIVATIVE] = " derivative", [IR_ASSERT_FINITE] = " finite",
 };
 
-enum { LEN_ACC = 3, LEN_REDUCE = 5, LEN_ASSERT = 5 };
+enum { LEN_ACC = 3, LEN_REDUCE = 5, LEN_ASSERT = 6 };
 
 ir_opcode text_code(const ir_text *t)
 {
