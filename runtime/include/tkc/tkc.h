@@ -419,14 +419,14 @@ tk_status tk_jacobian_reverse(tk_field *output, tk_field *input, tk_program_fn r
 /* ---- sparse matrices: derive(hess(x)), derive(jac(x)) of kernels ----
  *
  * m_k_hess_pattern(m, ..., options, &pattern) creates *pattern if it is NULL, else adds the elements of kernel k to it.
- * A second call for a kernel replaces its elements, and is cheap if they are the same. A failure leaves *pattern NULL if
- * it was NULL. TK_BAD_ARGUMENT: m or the place for the pattern is NULL, *pattern has another shape or layout, or the
+ * A second call for a kernel replaces its elements, and is cheap if they are the same. A failure leaves *pattern NULL
+ * if it was NULL. TK_BAD_ARGUMENT: m or the place for the pattern is NULL, *pattern has another shape or layout, or the
  * entries need 64-bit indices. TK_BAD_STATE: an element reads outside of its field. TK_NO_MEMORY: there is none.
  *
- * m_k_hess(m, ..., pattern, values, n) runs k and adds its matrix to values[0] to values[tk_sparse_values(pattern) - 1].
- * TK_BAD_ARGUMENT: m, pattern or values is NULL, or n is less than tk_sparse_values(pattern). TK_BAD_STATE: the pattern
- * has no elements of k, or another number of elements, or in --debug other elements. These errors precede the first
- * addition. A later failure of the kernel, or TK_NO_MEMORY, may leave part of the matrix in values.
+ * m_k_hess(m, ..., pattern, values, n) runs k and adds its matrix to the first tk_sparse_values(pattern) values.
+ * TK_BAD_ARGUMENT: m, pattern or values is NULL, or n is less than tk_sparse_values(pattern). TK_BAD_STATE: the
+ * pattern has no elements of k, or another number of elements, or in --debug other elements. These errors precede the
+ * first addition. A later failure of the kernel, or TK_NO_MEMORY, may leave part of the matrix in values.
  *
  * m_k_jac_pattern and m_k_jac do the same for a Jacobian. */
 

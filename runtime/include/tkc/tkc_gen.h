@@ -308,8 +308,8 @@ typedef struct tk_elements {
 } tk_elements;
 
 /* A sweep. Each launch evaluates elements from number `from` on, as many as there is room for. It stores number k of an
- * element at stage[k * room + (element - from)], and the energy at energies[element - from]. It yields how many elements
- * the kernel has, and the first that it did not evaluate. */
+ * element at stage[k * room + (element - from)], and the energy at energies[element - from]. It yields how many
+ * elements the kernel has, and the first that it did not evaluate. */
 typedef struct tk_sparse_run {
     tk_module *m;
     const tk_elements *k;
