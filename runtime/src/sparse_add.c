@@ -145,21 +145,37 @@ INLINE void add_vertex(const scatter *sc, int32_t vertex, int i, int64_t e, int 
     }
 }
 
-/* The block of vertices i and j < i: in the row of the vertex with the higher number. If both are one vertex, each
- * entry is added to the diagonal block with its mirror image. */
-INLINE void add_pair(const scatter *sc, const int32_t *v, int i, int j, int64_t offset, int64_t e, int b, bool single)
+/* The block of two vertices that are one: each entry is added to the diagonal block with its mirror image. */
+INLINE void add_equal(const scatter *sc, line l, int i, int j, int64_t e, int b, bool single)
 {
-    const bool first = v[i] >= v[j], same = v[i] == v[j];
-    const line l = line_of(sc->p, first ? v[i] : v[j], b);
-    const int64_t skip = same ? l.length : offset * b;
     for (int r = 0; r < b; r++)
         for (int c = 0; c < b; c++) {
-            const int64_t from = (tk_rt_triangle(i * b + r) + j * b + c) * sc->room + e;
-            const int row = same ? (r > c ? r : c) : first ? r : c, col = same ? r + c - row : first ? c : r;
-            add_one(sc->values, at_row(l, row) + skip + col, sc->stage, from, single);
-            if (same && r == c)
-                add_one(sc->values, at_row(l, row) + skip + col, sc->stage, from, single);
+            const int row = r > c ? r : c;
+            const int64_t from = (tk_rt_triangle(i * b + r) + j * b + c) * sc->room + e,
+                          to = at_row(l, row) + l.length + r + c - row;
+            add_one(sc->values, to, sc->stage, from, single);
+            if (r == c)
+                add_one(sc->values, to, sc->stage, from, single);
         }
+}
+
+/* The block of vertices i and j < i, in the row of the vertex with the higher number. */
+INLINE void add_pair(const scatter *sc, const int32_t *v, int i, int j, int64_t offset, int64_t e, int b, bool single)
+{
+    const line l = line_of(sc->p, v[i] > v[j] ? v[i] : v[j], b);
+    if (v[i] == v[j]) {
+        add_equal(sc, l, i, j, e, b, single);
+    } else if (v[i] > v[j]) {
+        for (int r = 0; r < b; r++)
+            for (int c = 0; c < b; c++)
+                add_one(sc->values, at_row(l, r) + offset * b + c, sc->stage,
+                        (tk_rt_triangle(i * b + r) + j * b + c) * sc->room + e, single);
+    } else {
+        for (int c = 0; c < b; c++)
+            for (int r = 0; r < b; r++)
+                add_one(sc->values, at_row(l, c) + offset * b + r, sc->stage,
+                        (tk_rt_triangle(i * b + r) + j * b + c) * sc->room + e, single);
+    }
 }
 
 INLINE void add_hessians(const scatter *sc, uint64_t owner, int b, bool single)
