@@ -17,13 +17,10 @@ static const ir_request *request_of(const ir_func *k)
     return r ? r : ir_request_of(k, IR_DERIVE_ROWS);
 }
 
+/* Of the values, and of the last array that the sweep takes. */
 static scalar element_of(const ir_func *sweep)
 {
-    scalar type = SC_F64;
-    for (int i = sweep->nsig - 1; i >= 0; i--)
-        if (sweep->sig[i].array && sweep->sig[i].array->out)
-            type = sweep->sig[i].array->elem;
-    return type;
+    return sweep->sig[sweep->nsig - 1].elem;
 }
 
 static entry entry_of(emitter *e, const ir_func *k)
@@ -103,13 +100,12 @@ void elements_print_header(emitter *e, const ir_func *k)
 static void print_desc(emitter *e, const entry *x)
 {
     const bool hess = x->by->kind == IR_DERIVE_BLOCKS;
-    const int arity = x->kernel->ad.elements.arity, width = hess ? arity : arity + 1,
-              pairs = hess ? arity * (arity + 1) / 2 : arity;
+    const ir_elements *all = &x->kernel->ad.elements;
     sb_printf(e->out,
-              "static const tk_elements %s = {.name = %s, .by = %d, .to = %d, .width = %d, .pairs = %d, .elem = "
+              "static const tk_elements %s = {.name = %s, .by = %d, .to = %d, .width = %d, .hessian = %s, .elem = "
               "%s};\n\n",
-              x->desc, c_string(e->mem, x->kernel->name), x->by->by->index,
-              hess ? -1 : x->kernel->ad.elements.to->index, width, pairs, scalar_enum(element_of(x->sweep)));
+              x->desc, c_string(e->mem, x->kernel->name), x->by->by->index, all->to->index, all->arity + !hess,
+              hess ? "true" : "false", scalar_enum(element_of(x->sweep)));
 }
 
 static void print_pattern(emitter *e, const entry *x)
@@ -129,27 +125,35 @@ static void print_pattern(emitter *e, const entry *x)
               x->places_name, x->elements, x->options, x->pattern);
 }
 
+/* --debug: the places of now are the pattern's. */
+static void print_comparison(emitter *e, const entry *x)
+{
+    strbuf *b = e->out;
+    const char *run = x->run, *head = arena_printf(e->mem, "    if (%s == TK_OK)\n        %s = ", x->status, x->status);
+    sb_printf(b, "%stk_sparse_places(&%s);\n", head, run);
+    sb_printf(b, "%s%s(%s, %s.nplaces, %s.places, &%s.elements);\n", head, file_level(e, x->places->name), x->given,
+              run, run, run);
+    sb_printf(b, "%stk_sparse_compare(&%s);\n", head, run);
+}
+
 static void print_sweep(emitter *e, const entry *x)
 {
     strbuf *b = e->out;
-    const char *type = scalar_c_type(element_of(x->sweep)), *run = x->run;
+    const char *run = x->run, *energies = "";
+    if (x->by->kind == IR_DERIVE_BLOCKS)
+        energies = arena_printf(e->mem, "(%s *)%s.energies, ", scalar_c_type(x->kernel->ad.elements.to->elem), run);
     print_sweep_signature(e, x);
-    sb_printf(b, "\n{\n    tk_sparse_run %s;\n    int64_t %s = 0;\n", run, x->elements);
+    sb_printf(b, "\n{\n    tk_sparse_run %s;\n", run);
     sb_printf(b, "    tk_status %s = tk_sparse_open(%s ? &%s->tk : NULL, &%s, %s, %s, %s, &%s);\n", x->status, x->self,
               x->self, x->desc, x->pattern, x->values, x->n, run);
-    sb_printf(b, "    if (%s != TK_OK)\n        return %s;\n", x->status, x->status);
-    if (e->m->debug) {
-        sb_printf(b, "    %s = tk_sparse_look(&%s->tk, &%s, %s, &%s);\n", x->status, x->self, x->desc, x->pattern, run);
-        sb_printf(b, "    if (%s == TK_OK)\n        %s = %s(%s, %s.room, %s.places, &%s);\n", x->status, x->status,
-                  file_level(e, x->places->name), x->given, run, run, x->elements);
-        sb_printf(b, "    if (%s == TK_OK)\n        %s = tk_sparse_compare(&%s->tk, &%s, %s, &%s, %s);\n", x->status,
-                  x->status, x->self, x->desc, x->pattern, run, x->elements);
-        sb_printf(b, "    if (%s == TK_OK)\n    ", x->status);
-    }
-    sb_printf(b, "    %s = %s(%s, %s.nvalues, (%s *)%s.values, %s.npairs, %s.at, %s.step, &%s);\n", x->status,
-              file_level(e, x->sweep->name), x->given, run, type, run, run, run, run, x->elements);
-    sb_printf(b, "    return tk_sparse_close(&%s->tk, &%s, %s, %s, &%s, %s, %s);\n}\n\n", x->self, x->desc, x->pattern,
-              x->values, run, x->status, x->elements);
+    if (e->m->debug)
+        print_comparison(e, x);
+    sb_printf(b, "    while (%s == TK_OK && %s.goes_on) {\n", x->status, run);
+    sb_printf(b, "        %s = %s(%s, %s.from, %s.room, %s%s.numbers, (%s *)%s.stage, &%s.elements, &%s.to);\n",
+              x->status, file_level(e, x->sweep->name), x->given, run, run, energies, run,
+              scalar_c_type(element_of(x->sweep)), run, run, run);
+    sb_printf(b, "        if (%s == TK_OK)\n            %s = tk_sparse_add(&%s);\n    }\n", x->status, x->status, run);
+    sb_printf(b, "    return tk_sparse_close(&%s, %s);\n}\n\n", run, x->status);
 }
 
 void emit_elements(emitter *e)

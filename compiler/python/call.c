@@ -323,7 +323,7 @@ static const char *converted(const call *c, const item *x)
 }
 
 /* A scalar that goes in by value is converted where it is given. */
-static void print_values(const call *c, const char *indent)
+void python_values(const call *c, const char *indent)
 {
     strbuf *b = c->p->out;
     for (int i = 0; i < c->n; i++) {
@@ -358,7 +358,7 @@ static void print_values(const call *c, const char *indent)
     }
 }
 
-static const char *argument(const call *c, const item *x)
+const char *python_argument(const call *c, const item *x)
 {
     arena *mem = c->p->e.mem;
     const ir_sigparam *p = &x->sig->p;
@@ -380,7 +380,7 @@ static void print_workspace(const call *c, const char *indent)
     for (int i = 0; i < c->f->nsig; i++)
         for (int k = 0; k < c->n && export_sizes(c->f, i); k++)
             if (c->at[k].sig->plane == IR_DATA && strcmp(c->at[k].sig->p.name, c->f->sig[i].name) == 0) {
-                sb_printf(&b, "%s%s", b.len ? ", " : "", argument(c, &c->at[k]));
+                sb_printf(&b, "%s%s", b.len ? ", " : "", python_argument(c, &c->at[k]));
                 break;
             }
     sb_printf(c->p->out, "%s_w = _workspace(_c_%s(%s))\n", indent, size, sb_str(&b));
@@ -395,7 +395,7 @@ static void print_launch(const call *c, const char *indent)
     if (kernel)
         sb_add(&args, "self._h.pointer");
     for (int i = 0; i < c->n; i++)
-        sb_printf(&args, "%s%s", args.len ? ", " : "", argument(c, &c->at[i]));
+        sb_printf(&args, "%s%s", args.len ? ", " : "", python_argument(c, &c->at[i]));
     if (c->form >= FORM_JAC)
         sb_printf(&args, ", %d", matrix_of(c->f, c->form).ncols);
     if (size_function(c->p, c->f, c->form))
@@ -451,7 +451,7 @@ void python_call(python *p, const ir_func *f, kernel_form form)
     const char *name = print_head(&c);
     print_doc(&c, indent);
     print_arrays(&c, indent);
-    print_values(&c, indent);
+    python_values(&c, indent);
     print_workspace(&c, indent);
     print_launch(&c, indent);
     print_results(&c, indent);

@@ -5,8 +5,8 @@
 
 #include "python/python_int.h"
 
-/* support_base.py, support_session.py, support_object.py */
-extern const char python_base_support[], python_session_support[], python_object_support[];
+/* support_base.py, support_session.py, support_object.py, support_sparse.py */
+extern const char python_base_support[], python_session_support[], python_object_support[], python_sparse_support[];
 extern const char python_types_support[], python_types_object_support[]; /* support_types.pyi, ..._object.pyi */
 
 static const char *member_type(python *p, const ir_member *m)
@@ -68,6 +68,14 @@ static void print_origin(python *p, strbuf *out)
               source_base(&p->e));
 }
 
+static bool has_sparse(const ir_module *m)
+{
+    bool has = false;
+    for (size_t i = 0; i < m->funcs.len; i++)
+        has |= m->funcs.at[i]->ad.elements.sweep != NULL;
+    return has;
+}
+
 void emit_python(strbuf *out, strbuf *types, const ir_module *m, const emit_options *opt, const char *library,
                  unsigned frameworks)
 {
@@ -97,6 +105,8 @@ void emit_python(strbuf *out, strbuf *types, const ir_module *m, const emit_opti
     sb_add(out, "\")\n\n");
     if (object)
         sb_printf(out, "%s\n\n%s\n\n", python_session_support, python_object_support);
+    if (has_sparse(m))
+        sb_printf(out, "%s\n\n", python_sparse_support);
     print_all(&p, out, object);
     sb_add(out, sb_str(&body));
     while (out->len > 1 && out->s[out->len - 1] == '\n' && out->s[out->len - 2] == '\n')

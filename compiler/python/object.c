@@ -164,6 +164,7 @@ static void print_kernel(python *p, const ir_func *k)
     for (int form = FORM_RUN; form <= FORM_HVP; form++)
         if (kernel_form_of(k, (kernel_form)form))
             python_binding(p, k, (kernel_form)form);
+    python_sparse_bindings(p, k);
     sb_printf(&p->types, "\n\nclass _kernel_%s:\n", k->name);
     sb_printf(p->out, "\n\nclass _kernel_%s(_Kernel):\n    \"\"\"Kernel %s (", k->name, k->name);
     quote_python(p->out, place_of(&p->e, k->loc), "");
@@ -178,6 +179,7 @@ static void print_kernel(python *p, const ir_func *k)
             sb_addc(p->out, '\n');
             python_call(p, k, (kernel_form)form);
         }
+    python_sparse_method(p, k);
     sb_add(p->out, "\n\n");
 }
 

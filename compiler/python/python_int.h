@@ -77,11 +77,18 @@ const char *python_dims(const call *c, const ir_sigparam *p, bool tuple);
 void python_binding(python *p, const ir_func *f, kernel_form form);
 void python_call(python *p, const ir_func *f, kernel_form form);
 void python_object(python *p);
+/* Statements that turn a call's values into C's, and one of its arguments in C. */
+void python_values(const call *c, const char *indent);
+const char *python_argument(const call *c, const item *x);
+/* Of a kernel with a sparse matrix: its functions in C, and its method; nothing of others. */
+void python_sparse_bindings(python *p, const ir_func *k);
+void python_sparse_method(python *p, const ir_func *k);
 
 /* ---- the types of the .pyi, beside the parts of the file (types.c) ---- */
 
 void types_struct(python *p, const ir_struct *r, const char *name);
 void types_results(const call *c, const char *name); /* of several results: the class of the tuple */
+const char *types_argument(const call *c, const item *x);
 void types_call(const call *c, const char *name);    /* of a kernel: a method */
 void types_field(python *p, const ir_field *f, const char *name);
 /* Classes of structs' fields, and the head of class Module, in front of its attributes. */

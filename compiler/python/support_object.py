@@ -9,7 +9,7 @@ class _Memory(_Unique):
 
 class _Handle(_Unique):
     """What the module, its fields and its kernels know of the module object of C. pointer: None once it is closed."""
-    __slots__ = ("pointer", "memory", "session", "params", "fields")
+    __slots__ = ("pointer", "memory", "session", "params", "fields", "patterns")
 
     def fail(self, status):
         if self.pointer is None:
@@ -377,6 +377,8 @@ class _Kernel(_Unique):
         if name in ("grad", "jvp", "hvp"):
             forms = "grad, jvp, hvp" if name == "hvp" else "grad, jvp"
             raise AttributeError(f"kernel {kernel} has no {name}: 'derive({forms})' behind its parameters in the .tk asks for it")
+        if name in ("hess", "jac"):
+            raise AttributeError(f"kernel {kernel} has no {name}: 'derive({name}(x))' behind its parameters in the .tk asks for it, by field x")
         raise AttributeError(f"kernel {kernel} has no {name}{_near(name, dir(type(self)))}")
 
 
@@ -467,7 +469,7 @@ class _Module(_Unique):
         if not (session is None or hasattr(session, "_sweep")):
             raise TypeError(f"session is a Session, not {_short(session)}")
         h = self._h = _Handle()
-        h.pointer = None
+        h.pointer, h.patterns = None, {}
         h.session = Session(**options) if session is None else session
         h.session._sweep()
         h.params = _Params(**{name: _param_kinds[name](value, f"param {name}") for name, value in params.items()})
@@ -487,6 +489,7 @@ class _Module(_Unique):
             if isinstance(field, (Field, _Group)):
                 field._forget()
         self._h.pointer = self._h.memory = None
+        self._h.patterns.clear()
 
     @property
     def closed(self):

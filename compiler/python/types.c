@@ -48,7 +48,7 @@ static const char *element(const call *c, const ir_sigparam *p, const char *stru
     return p->structure ? structure : numpy_type(c->p->e.mem, p->array ? p->array->elem : p->elem);
 }
 
-static const char *argument_type(const call *c, const item *x)
+const char *types_argument(const call *c, const item *x)
 {
     const ir_sigparam *p = &x->sig->p;
     if (p->array)
@@ -106,7 +106,7 @@ void types_call(const call *c, const char *name)
     const char *comma = kernel || matrix ? ", " : "";
     for (int i = 0; i < c->n; i++)
         if (python_is_required(&c->at[i])) {
-            sb_printf(b, "%s%s: %s", comma, c->at[i].name, argument_type(c, &c->at[i]));
+            sb_printf(b, "%s%s: %s", comma, c->at[i].name, types_argument(c, &c->at[i]));
             comma = ", ";
         }
     bool star = false;
@@ -116,7 +116,7 @@ void types_call(const call *c, const char *name)
             if (!python_is_argument(x) || python_is_required(x) || (x->sig->plane != IR_DATA) != plane)
                 continue;
             sb_printf(b, "%s%s%s: _t.Optional[%s] = ...", comma, plane && !star ? "*, " : "", x->name,
-                      argument_type(c, x));
+                      types_argument(c, x));
             star = star || plane;
             comma = ", ";
         }

@@ -3,7 +3,7 @@
 
 /* ---- patterns ---- */
 
-static rt_elements *part_of(const tk_sparse *p, const tk_elements *k)
+rt_elements *tk_rt_sparse_part(const tk_sparse *p, const tk_elements *k)
 {
     for (int i = 0; p && i < p->nparts; i++)
         if (p->parts[i].k == k)
@@ -18,9 +18,9 @@ static int64_t elements_in(const tk_field *f)
 
 static tk_sparse made_for(tk_module *m, const tk_elements *k, const tk_sparse_options *opt)
 {
-    const tk_field *by = &m->fields[k->by], *to = k->to < 0 ? by : &m->fields[k->to];
+    const tk_field *by = &m->fields[k->by], *to = k->hessian ? by : &m->fields[k->to];
     return (tk_sparse){.opt = opt ? *opt : (tk_sparse_options){false},
-                       .hessian = k->to < 0,
+                       .hessian = k->hessian,
                        .elem = k->elem,
                        .rows = elements_in(to),
                        .cols = elements_in(by),
@@ -41,6 +41,11 @@ static bool same_options(const tk_sparse_options *a, const tk_sparse_options *b)
     return a->columns == b->columns && a->full == b->full && a->blocks == b->blocks && a->wide == b->wide;
 }
 
+static tk_status no_memory(tk_session *s, const tk_elements *k)
+{
+    return tk_fail(s, TK_NO_MEMORY, "out of memory for the pattern of '%s'", k->name);
+}
+
 tk_status tk_sparse_begin(tk_module *m, const tk_elements *k, int64_t elements, const tk_sparse_options *opt,
                           tk_sparse **pattern, int64_t **places)
 {
@@ -54,65 +59,97 @@ tk_status tk_sparse_begin(tk_module *m, const tk_elements *k, int64_t elements, 
     if (*pattern && (!same_shape(*pattern, &own) || (opt && !same_options(&(*pattern)->opt, opt))))
         return tk_fail(s, TK_BAD_ARGUMENT, "the matrix of '%s' has another shape or layout than the pattern given",
                        k->name);
+    if (own.rows > INT32_MAX || own.cols > INT32_MAX)
+        return tk_fail(s, TK_BAD_ARGUMENT, "the matrix of '%s' has more than 2147483647 rows or columns of blocks",
+                       k->name);
     *places = tk_rt_sparse_alloc(&own, elements < INT64_MAX / k->width ? elements * k->width : -1, sizeof **places);
-    return *places ? TK_OK : tk_fail(s, TK_NO_MEMORY, "out of memory for the pattern of '%s'", k->name);
+    return *places ? TK_OK : no_memory(s, k);
 }
 
-static tk_sparse *create(tk_session *s, const tk_sparse *like)
+static tk_sparse *create(const tk_sparse *like)
 {
     tk_sparse *p = tk_rt_sparse_alloc(like, 0, sizeof *p);
     if (p)
         *p = *like;
-    else
-        tk_fail(s, TK_NO_MEMORY, "out of memory for a pattern");
     return p;
 }
 
-/* One more part, or other places of one that there is. */
-static bool enter(tk_sparse *p, const tk_elements *k, int64_t *places, int64_t elements)
+static tk_status check_places(tk_session *s, const tk_sparse *p, const tk_elements *k, const int64_t *places, int64_t n)
 {
-    rt_elements *x = part_of(p, k);
-    if (!x) {
-        rt_elements *all = tk_rt_sparse_alloc(p, p->nparts + 1, sizeof *all);
-        if (!all)
-            return false;
-        if (p->nparts)
+    for (int64_t e = 0; e < n; e++)
+        for (int i = 0; i < k->width; i++) {
+            const int64_t v = places[e * k->width + i], most = !p->hessian && i == 0 ? p->rows : p->cols;
+            if (v != INT64_MIN && (v < 0 || v >= most))
+                return tk_fail(s, TK_BAD_STATE, "element %lld of kernel '%s' has element %lld of a field that has %lld",
+                               (long long)e, k->name, (long long)v, (long long)most);
+        }
+    return TK_OK;
+}
+
+/* Whether the pattern has these elements already. */
+static bool has_places(const tk_sparse *p, const tk_elements *k, const int64_t *places, int64_t n)
+{
+    const rt_elements *x = tk_rt_sparse_part(p, k);
+    bool same = x && p->starts && x->n == n;
+    for (int64_t i = 0; same && i < n * k->width; i++)
+        same = places[i] == (x->places[i] < 0 ? INT64_MIN : x->places[i]);
+    return same;
+}
+
+/* One more part, or other places of one that there is. */
+static bool enter(tk_sparse *p, const tk_elements *k, const int64_t *places, int64_t n)
+{
+    int32_t *own = tk_rt_sparse_alloc(p, n * k->width, sizeof *own);
+    rt_elements *x = tk_rt_sparse_part(p, k), *all = NULL;
+    if (own && !x) {
+        all = tk_rt_sparse_alloc(p, p->nparts + 1, sizeof *all);
+        if (all && p->nparts)
             memcpy(all, p->parts, (size_t)p->nparts * sizeof *all);
+    }
+    if (!own || (!x && !all)) {
+        tk_rt_block_free(own);
+        return false;
+    }
+    if (!x) {
         tk_rt_block_free(p->parts);
         p->parts = all;
         x = &p->parts[p->nparts++];
     }
+    for (int64_t i = 0; i < n * k->width; i++)
+        own[i] = places[i] < 0 ? -1 : (int32_t)places[i];
     tk_rt_block_free(x->places);
     x->k = k;
-    x->n = elements;
-    x->places = places;
+    x->n = n;
+    x->places = own;
+    x->pairs = p->hessian ? k->width * (k->width - 1) / 2 : k->width - 1;
     return true;
 }
 
 tk_status tk_sparse_end(tk_module *m, const tk_elements *k, tk_status ran, int64_t *places, int64_t elements,
                         const tk_sparse_options *opt, tk_sparse **pattern)
 {
-    if (ran != TK_OK) {
-        tk_rt_block_free(places);
-        return ran;
-    }
     tk_session *s = m->session;
     const tk_sparse own = made_for(m, k, opt);
-    tk_sparse *p = *pattern ? *pattern : create(s, &own);
-    if (!p || !enter(p, k, places, elements)) {
+    tk_status st = ran == TK_OK ? check_places(s, &own, k, places, elements) : ran;
+    tk_sparse *p = *pattern;
+    if (st == TK_OK && has_places(p, k, places, elements)) {
         tk_rt_block_free(places);
-        if (!*pattern)
-            tk_sparse_free(p);
-        return tk_fail(s, TK_NO_MEMORY, "out of memory for the pattern of '%s'", k->name);
-    }
-    const tk_status st = tk_rt_sparse_build(s, p);
-    if (st == TK_OK) {
-        *pattern = p;
         return TK_OK;
     }
-    tk_rt_sparse_clear(p);
-    if (!*pattern)
+    if (st == TK_OK && !p)
+        p = create(&own);
+    if (st == TK_OK && (!p || !enter(p, k, places, elements)))
+        st = no_memory(s, k);
+    tk_rt_block_free(places);
+    if (st == TK_OK) {
+        st = tk_rt_sparse_build(s, p);
+        if (st != TK_OK)
+            tk_rt_sparse_clear(p);
+    }
+    if (st != TK_OK && p != *pattern)
         tk_sparse_free(p);
+    else
+        *pattern = p;
     return st;
 }
 
@@ -125,6 +162,15 @@ void tk_sparse_free(tk_sparse *p)
         tk_rt_block_free(p->parts[i].places);
     tk_rt_block_free(p->parts);
     tk_rt_block_free(p);
+}
+
+tk_status tk_sparse_project(tk_sparse *p, bool semidefinite)
+{
+    if (!p || !p->hessian)
+        return tk_rt_thread_fail(TK_BAD_ARGUMENT, "tk_sparse_project: %s",
+                                 p ? "the pattern is that of a Jacobian" : "the pattern is NULL");
+    p->semidefinite = semidefinite;
+    return TK_OK;
 }
 
 /* ---- sweeps ---- */
@@ -141,7 +187,7 @@ tk_status tk_sparse_open(tk_module *m, const tk_elements *k, tk_sparse *p, void 
     if (!p || !values)
         return tk_fail(s, TK_BAD_ARGUMENT, "the matrix of '%s': the %s is NULL", k->name,
                        p ? "array of values" : "pattern");
-    const rt_elements *x = part_of(p, k);
+    const rt_elements *x = tk_rt_sparse_part(p, k);
     const tk_sparse own = made_for(m, k, NULL);
     if (!x || !p->starts || !same_shape(p, &own))
         return tk_fail(s, TK_BAD_STATE, "the pattern is not one of '%s': call its function for the pattern first",
@@ -151,64 +197,92 @@ tk_status tk_sparse_open(tk_module *m, const tk_elements *k, tk_sparse *p, void 
                        (long long)p->count, n);
     if (p->source)
         memset(p->kept, 0, (size_t)p->nnz * tk_rt_scalar_bytes(p->elem));
-    *run = (tk_sparse_run){.values = p->source ? p->kept : values,
-                           .nvalues = p->nnz,
-                           .at = x->at,
-                           .step = x->step,
-                           .npairs = x->n * k->pairs,
-                           .room = x->n * k->width};
+    p->projected = 0;
+    /* the first launch has no room: it counts the elements */
+    *run = (tk_sparse_run){.m = m, .k = k, .p = p, .given = values, .goes_on = true};
+    run->values = p->source ? p->kept : values;
+    run->nplaces = x->n * k->width;
     return TK_OK;
 }
 
-tk_status tk_sparse_look(tk_module *m, const tk_elements *k, const tk_sparse *p, tk_sparse_run *run)
+tk_status tk_sparse_places(tk_sparse_run *run)
 {
-    run->places = tk_rt_sparse_alloc(p, run->room, sizeof *run->places);
-    return run->places ? TK_OK : tk_fail(m->session, TK_NO_MEMORY, "out of memory for the places of '%s'", k->name);
+    run->places = tk_rt_sparse_alloc(run->p, run->nplaces, sizeof *run->places);
+    return run->places ? TK_OK
+                       : tk_fail(run->m->session, TK_NO_MEMORY, "out of memory for the places of '%s'", run->k->name);
 }
 
-static tk_status changed(tk_module *m, const tk_elements *k)
+tk_status tk_rt_sparse_changed(tk_module *m, const tk_elements *k)
 {
     return tk_fail(m->session, TK_BAD_STATE,
                    "the elements of '%s' are not those of the pattern: call its function for the pattern again",
                    k->name);
 }
 
-tk_status tk_sparse_compare(tk_module *m, const tk_elements *k, const tk_sparse *p, const tk_sparse_run *run,
-                            int64_t elements)
+tk_status tk_sparse_compare(const tk_sparse_run *run)
 {
-    const rt_elements *x = part_of(p, k);
-    if (elements != x->n || memcmp(run->places, x->places, (size_t)run->room * sizeof *run->places) != 0)
-        return changed(m, k);
-    return TK_OK;
+    return has_places(run->p, run->k, run->places, run->elements) ? TK_OK : tk_rt_sparse_changed(run->m, run->k);
 }
 
+typedef struct spread {
+    const tk_sparse *p;
+    void *values;
+} spread;
+
 #define SPREAD(T, t) \
-    static void spread_##t(const tk_sparse *p, void *values) \
+    static void spread_##t(const void *args, int64_t lo, int64_t hi) \
     { \
-        T *const to = values; \
-        const T *const from = (const T *)(const void *)p->kept; \
-        for (int64_t i = 0; i < p->count; i++) \
-            to[i] += from[p->source[i]]; \
+        const spread *a = args; \
+        T *const to = a->values; \
+        const T *const from = (const T *)(const void *)a->p->kept; \
+        for (int64_t i = lo; i < hi; i++) \
+            to[i] += from[a->p->source[i]]; \
     }
 SPREAD(float, f32)
 SPREAD(double, f64)
 
-tk_status tk_sparse_close(tk_module *m, const tk_elements *k, const tk_sparse *p, void *values, tk_sparse_run *run,
-                          tk_status ran, int64_t elements)
+static tk_status add_kept(const tk_sparse_run *run)
 {
-    tk_rt_block_free(run->places);
-    if (ran != TK_OK)
-        return ran;
-    if (elements != part_of(p, k)->n)
-        return changed(m, k);
-    if (p->source && p->elem == TK_F32)
-        spread_f32(p, values);
-    else if (p->source)
-        spread_f64(p, values);
+    tk_session *s = run->m->session;
+    RT_ENTER(s, run->k->name, TK_BAD_STATE);
+    const spread a = {run->p, run->given};
+    const tk_plan plan = tk_plan_make(run->p->count, 1, 8);
+    tk_rt_run_chunks(s, &plan, tk_rt_work(s, &plan), run->p->elem == TK_F32 ? spread_f32 : spread_f64, &a, true);
     return TK_OK;
 }
 
-/* ---- what the host asks ---- */
+static void add_energy(const tk_sparse_run *run)
+{
+    const tk_field *f = &run->m->fields[run->k->to];
+    void *const at = tk_rt_component(f, TK_DATA, 0);
+    if (f->desc->elem == TK_F32) {
+        float x;
+        memcpy(&x, at, sizeof x);
+        x += (float)run->energy;
+        memcpy(at, &x, sizeof x);
+    } else {
+        double x;
+        memcpy(&x, at, sizeof x);
+        x += run->energy;
+        memcpy(at, &x, sizeof x);
+    }
+}
+
+tk_status tk_sparse_close(tk_sparse_run *run, tk_status ran)
+{
+    tk_rt_block_free(run->places);
+    if (!run->m)
+        return ran;
+    tk_rt_free(run->m->session, run->stage);
+    tk_rt_free(run->m->session, run->energies);
+    if (ran == TK_OK && run->p->source)
+        ran = add_kept(run);
+    if (ran == TK_OK && run->k->hessian)
+        add_energy(run);
+    return ran;
+}
+
+/* ---- reading a pattern ---- */
 
 size_t tk_sparse_rows(const tk_sparse *p)
 {
@@ -223,6 +297,11 @@ size_t tk_sparse_cols(const tk_sparse *p)
 size_t tk_sparse_values(const tk_sparse *p)
 {
     return p ? (size_t)p->count : 0;
+}
+
+size_t tk_sparse_projected(const tk_sparse *p)
+{
+    return p ? atomic_load(&p->projected) : 0;
 }
 
 const int32_t *tk_sparse_starts(const tk_sparse *p)

@@ -1,25 +1,30 @@
-/* Sparse matrices of elements, internal to sparse.c and sparse_pattern.c. */
+/* Sparse matrices of elements, internal to the files sparse*.c. */
 #ifndef TKC_SPARSE_H
 #define TKC_SPARSE_H
 
 #include "rt.h"
 
-/* A kernel that adds to the matrix, and the places of its elements: k->width numbers each. */
+/* A kernel that adds to the matrix, and its elements. */
 typedef struct rt_elements {
     const tk_elements *k;
     int64_t n;
-    int64_t *places;
-    int64_t *at, *step; /* the map, k->pairs numbers each */
+    int32_t *places; /* k->width of each; -1: none */
+    /* Of a Hessian, for each pair of vertices (a, b), b < a, number a * (a - 1) / 2 + b: how many blocks precede theirs
+     * in its row; of a Jacobian the same for each vertex. uint8_t, or uint32_t if a row has more blocks. */
+    void *offsets;
+    int pairs;
 } rt_elements;
 
 /* Rows of blocks: row i has the columns col[start[i]] to col[start[i + 1] - 1], in order. */
 typedef struct rt_graph {
-    int64_t n, *start, *col;
+    int64_t n, *start;
+    int32_t *col;
 } rt_graph;
 
 struct tk_sparse {
     tk_sparse_options opt;
-    bool hessian;
+    bool hessian, semidefinite;
+    bool wide_rows; /* type of the offsets */
     tk_scalar elem;
     int64_t rows, cols; /* of blocks */
     int block_rows, block_cols;
@@ -28,20 +33,58 @@ struct tk_sparse {
     rt_elements *parts;
     int nparts;
     rt_graph graph; /* of a Hessian, what is left of the diagonal */
-    int64_t nnz;    /* of the values that kernels add to: CSR, of a Hessian its lower triangle */
+    int64_t nnz;    /* of the values that elements are added to: CSR, of a Hessian its lower triangle */
     /* as the host has it */
     int64_t outer, count; /* rows, columns or rows of blocks; values */
     void *starts, *indices;
-    int64_t *source;     /* value -> that of the kernels; NULL: the same */
+    int64_t *source;     /* value -> that of the elements; NULL: the same */
     unsigned char *kept; /* their values, if `source` is not NULL */
+    _Atomic(size_t) projected;
 };
 
-/* Memory of the pattern: NULL if there is none. */
+/* ---- sparse_pattern.c ---- */
+
+/* Zeroed memory of the pattern: NULL if there is none. */
 void *tk_rt_sparse_alloc(const tk_sparse *p, int64_t n, size_t size);
-/* The graph, the maps and what the host sees, from the places of all parts. TK_NO_MEMORY, TK_BAD_STATE: an element is
- * outside; TK_BAD_ARGUMENT: too many entries for 32 bits. All are reported. */
+/* The graph, the offsets and what the host sees, from the places of all parts. TK_NO_MEMORY; TK_BAD_ARGUMENT: too many
+ * entries for 32 bits. Both are reported. */
 tk_status tk_rt_sparse_build(tk_session *s, tk_sparse *p);
 /* Frees what tk_rt_sparse_build made. */
 void tk_rt_sparse_clear(tk_sparse *p);
+
+static inline int64_t tk_rt_triangle(int64_t n)
+{
+    return n * (n + 1) / 2;
+}
+
+/* Blocks of a row, of a Hessian without the diagonal one. */
+static inline int64_t tk_rt_sparse_blocks(const tk_sparse *p, int64_t row)
+{
+    return p->graph.start[row + 1] - p->graph.start[row];
+}
+
+/* Of the first value of a row of blocks among the values of the elements. Row r of it follows r * blocks * block_cols
+ * values later, of a Hessian another r * (r + 1) / 2 later. */
+static inline int64_t tk_rt_sparse_first(const tk_sparse *p, int64_t row)
+{
+    const int64_t whole = p->graph.start[row] * p->block_cols * p->block_rows;
+    return p->hessian ? whole + row * tk_rt_triangle(p->block_rows) : whole;
+}
+
+static inline int64_t tk_rt_sparse_offset(const tk_sparse *p, const rt_elements *x, int64_t pair)
+{
+    return p->wide_rows ? (int64_t)((const uint32_t *)x->offsets)[pair] : (int64_t)((const uint8_t *)x->offsets)[pair];
+}
+
+/* ---- sparse.c ---- */
+
+rt_elements *tk_rt_sparse_part(const tk_sparse *p, const tk_elements *k);
+/* Fails the session: the pattern has to be made again. */
+tk_status tk_rt_sparse_changed(tk_module *m, const tk_elements *k);
+
+/* ---- sparse_project.c ---- */
+
+/* Projects the blocks of the n elements in the stage of a run that are not positive semidefinite. TK_NO_MEMORY. */
+tk_status tk_rt_sparse_semidefinite(tk_sparse_run *run, const rt_elements *x, int64_t n);
 
 #endif

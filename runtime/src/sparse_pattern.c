@@ -18,55 +18,87 @@ static tk_status no_memory(tk_session *s)
 /* ---- the graph of blocks ---- */
 
 /* Calls fn for each block that an element of the part has, of a Hessian only left of the diagonal. */
-typedef void (*block_fn)(rt_graph *g, int64_t row, int64_t col);
+typedef void (*block_fn)(rt_graph *g, int32_t row, int32_t col);
 
-static void each_block(const tk_sparse *p, rt_graph *g, block_fn fn)
+static inline __attribute__((always_inline)) void each_block(const tk_sparse *p, rt_graph *g, block_fn fn)
 {
     for (int i = 0; i < p->nparts; i++) {
         const rt_elements *x = &p->parts[i];
         const int width = x->k->width;
         for (int64_t e = 0; e < x->n; e++) {
-            const int64_t *v = x->places + e * width;
-            for (int a = 0; a < width; a++)
-                for (int b = p->hessian ? 0 : 1; b < width && (p->hessian || a == 0); b++)
-                    if (v[b] >= 0 && (p->hessian ? v[a] > v[b] : true))
-                        fn(g, v[a], v[b]);
+            const int32_t *v = x->places + e * width;
+            for (int a = 1; a < width && v[a] >= 0; a++)
+                for (int b = 0; b < (p->hessian ? a : 1); b++)
+                    if (!p->hessian)
+                        fn(g, v[0], v[a]);
+                    else if (v[a] != v[b])
+                        fn(g, v[a] > v[b] ? v[a] : v[b], v[a] > v[b] ? v[b] : v[a]);
         }
     }
 }
 
-static void count_block(rt_graph *g, int64_t row, int64_t col)
+static inline void count_block(rt_graph *g, int32_t row, int32_t col)
 {
     (void)col;
     g->start[row + 1]++;
 }
 
 /* start[row] is where the next column goes. */
-static void put_block(rt_graph *g, int64_t row, int64_t col)
+static inline void put_block(rt_graph *g, int32_t row, int32_t col)
 {
     g->col[g->start[row]++] = col;
 }
 
 static int compare(const void *a, const void *b)
 {
-    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
     return (x > y) - (x < y);
 }
 
-/* The columns of each row in order, each one once. Behind put_block start[i] is the end of row i. */
+/* The n columns from `from` in order, each one once, to `to`, which may be before or at `from`. Returns how many. */
+static int64_t sort_row(int32_t *to, int32_t *from, int64_t n)
+{
+    enum { SHORT = 96 };
+    int64_t kept = 0;
+    if (n > SHORT)
+        qsort(from, (size_t)n, sizeof *from, compare);
+    for (int64_t k = 0; k < n; k++) {
+        const int32_t col = from[k];
+        int64_t at = kept;
+        while (at > 0 && to[at - 1] > col)
+            at--;
+        if (at > 0 && to[at - 1] == col)
+            continue;
+        memmove(to + at + 1, to + at, (size_t)(kept - at) * sizeof *to);
+        to[at] = col;
+        kept++;
+    }
+    return kept;
+}
+
+/* Behind put_block start[i] is the end of row i. */
 static void sort_rows(rt_graph *g)
 {
     int64_t from = 0, to = 0;
     for (int64_t i = 0; i < g->n; i++) {
-        const int64_t end = g->start[i], first = to;
-        qsort(g->col + from, (size_t)(end - from), sizeof *g->col, compare);
-        for (int64_t k = from; k < end; k++)
-            if (to == first || g->col[to - 1] != g->col[k])
-                g->col[to++] = g->col[k];
-        g->start[i] = first;
+        const int64_t end = g->start[i], n = sort_row(g->col + to, g->col + from, end - from);
+        g->start[i] = to;
+        to += n;
         from = end;
     }
     g->start[g->n] = to;
+}
+
+/* The columns without the room that repeated ones took. */
+static bool shrink(const tk_sparse *p, rt_graph *g)
+{
+    int32_t *col = tk_rt_sparse_alloc(p, g->start[g->n], sizeof *col);
+    if (!col)
+        return false;
+    memcpy(col, g->col, (size_t)g->start[g->n] * sizeof *col);
+    tk_rt_block_free(g->col);
+    g->col = col;
+    return true;
 }
 
 static bool make_graph(tk_sparse *p)
@@ -84,33 +116,14 @@ static bool make_graph(tk_sparse *p)
         return false;
     each_block(p, g, put_block);
     sort_rows(g);
-    return true;
+    return shrink(p, g);
 }
 
-/* ---- positions among the values of the kernels ---- */
+/* ---- positions among the values of the elements ---- */
 
-static int64_t triangle(int64_t n)
+/* How many blocks of the row precede a block that it has. */
+static int64_t offset_of(const tk_sparse *p, int64_t row, int64_t col)
 {
-    return n * (n + 1) / 2;
-}
-
-/* Entries of a row of the block row in front of the diagonal block, or all. */
-static int64_t length_of(const tk_sparse *p, int64_t row)
-{
-    return (p->graph.start[row + 1] - p->graph.start[row]) * p->block_cols;
-}
-
-static int64_t first_of(const tk_sparse *p, int64_t row)
-{
-    const int64_t whole = p->graph.start[row] * p->block_cols * p->block_rows;
-    return p->hessian ? whole + row * triangle(p->block_rows) : whole;
-}
-
-/* Of the block's first entry in its first row. */
-static int64_t block_at(const tk_sparse *p, int64_t row, int64_t col)
-{
-    if (p->hessian && row == col)
-        return first_of(p, row) + length_of(p, row);
     int64_t lo = p->graph.start[row], hi = p->graph.start[row + 1];
     while (hi - lo > 1) {
         const int64_t mid = lo + (hi - lo) / 2;
@@ -119,63 +132,58 @@ static int64_t block_at(const tk_sparse *p, int64_t row, int64_t col)
         else
             hi = mid;
     }
-    return first_of(p, row) + (lo - p->graph.start[row]) * p->block_cols;
+    return lo - p->graph.start[row];
 }
 
 static int64_t entry_at(const tk_sparse *p, int64_t row, int64_t col)
 {
     if (p->hessian && row < col)
         return entry_at(p, col, row);
-    const int64_t block = row / p->block_rows, r = row % p->block_rows;
-    return block_at(p, block, col / p->block_cols) + r * length_of(p, block) + (p->hessian ? triangle(r) : 0) +
+    const int64_t block = row / p->block_rows, r = row % p->block_rows, other = col / p->block_cols,
+                  length = tk_rt_sparse_blocks(p, block) * p->block_cols;
+    const int64_t skip = p->hessian && block == other ? length : offset_of(p, block, other) * p->block_cols;
+    return tk_rt_sparse_first(p, block) + r * length + (p->hessian ? tk_rt_triangle(r) : 0) + skip +
            col % p->block_cols;
 }
 
-/* ---- maps: compiler/passes/derive/elements/sweep.c ---- */
-
-static void map_pair(const tk_sparse *p, int64_t a, int64_t b, int64_t *at, int64_t *step)
+static void set_offset(const tk_sparse *p, rt_elements *x, int64_t pair, int64_t offset)
 {
-    if (a < 0 || b < 0)
-        return;
-    const int64_t row = a > b ? a : b, block = block_at(p, row, a + b - row);
-    *at = block;
-    *step = b > a ? -length_of(p, row) : length_of(p, row);
+    if (p->wide_rows)
+        ((uint32_t *)x->offsets)[pair] = (uint32_t)offset;
+    else
+        ((uint8_t *)x->offsets)[pair] = (uint8_t)offset;
 }
 
-static void map_element(const tk_sparse *p, const int64_t *v, int width, int64_t *at, int64_t *step)
+static bool make_offsets(tk_sparse *p)
 {
-    int pair = 0;
-    for (int b = 0; b < width && p->hessian; b++)
-        for (int a = 0; a <= b; a++, pair++) {
-            map_pair(p, v[a], v[b], &at[pair], &step[pair]);
-            if (a < b && v[a] == v[b])
-                at[pair] = -1 - at[pair];
-        }
-    for (int b = 1; b < width && !p->hessian; b++)
-        if (v[b] >= 0) {
-            at[b - 1] = block_at(p, v[0], v[b]);
-            step[b - 1] = length_of(p, v[0]);
-        }
-}
-
-static bool make_maps(tk_sparse *p)
-{
+    int64_t most = 0;
+    for (int64_t i = 0; i < p->rows; i++)
+        most = tk_rt_sparse_blocks(p, i) > most ? tk_rt_sparse_blocks(p, i) : most;
+    p->wide_rows = most > UINT8_MAX;
     for (int i = 0; i < p->nparts; i++) {
         rt_elements *x = &p->parts[i];
-        const int width = x->k->width, pairs = x->k->pairs;
-        x->at = tk_rt_sparse_alloc(p, x->n * pairs, sizeof *x->at);
-        x->step = tk_rt_sparse_alloc(p, x->n * pairs, sizeof *x->step);
-        if (!x->at || !x->step)
+        const int width = x->k->width;
+        x->offsets = tk_rt_sparse_alloc(p, x->n * x->pairs, p->wide_rows ? sizeof(uint32_t) : sizeof(uint8_t));
+        if (!x->offsets)
             return false;
-        for (int64_t e = 0; e < x->n; e++)
-            map_element(p, x->places + e * width, width, x->at + e * pairs, x->step + e * pairs);
+        int64_t pair = 0;
+        for (int64_t e = 0; e < x->n; e++) {
+            const int32_t *v = x->places + e * width;
+            for (int a = 1; a < width; a++)
+                for (int b = 0; b < (p->hessian ? a : 1); b++, pair++)
+                    if (v[a] >= 0 && !p->hessian)
+                        set_offset(p, x, pair, offset_of(p, v[0], v[a]));
+                    else if (v[a] >= 0 && v[a] != v[b])
+                        set_offset(p, x, pair, offset_of(p, v[a] > v[b] ? v[a] : v[b], v[a] > v[b] ? v[b] : v[a]));
+        }
     }
     return true;
 }
 
-/* ---- what the host sees ---- */
+/* ---- layouts of the host ---- */
 
-/* The blocks that rows, or columns, of the host's matrix have: of both triangles if it is full. */
+/* The blocks that rows, or columns, of the host's matrix have: of both triangles if it is full. Each line is in order:
+ * row i adds to lines before i, and what is behind the diagonal of line i comes from rows behind i. */
 static bool make_view(const tk_sparse *p, rt_graph *v)
 {
     const rt_graph *g = &p->graph;
@@ -191,41 +199,41 @@ static bool make_view(const tk_sparse *p, rt_graph *v)
         for (int64_t i = 0; i < g->n; i++) {
             for (int64_t k = g->start[i]; k < g->start[i + 1]; k++) {
                 if (own)
-                    fn(v, i, g->col[k]);
+                    fn(v, (int32_t)i, g->col[k]);
                 if (other)
-                    fn(v, g->col[k], i);
+                    fn(v, g->col[k], (int32_t)i);
             }
             if (p->hessian)
-                fn(v, i, i);
+                fn(v, (int32_t)i, (int32_t)i);
         }
         for (int64_t i = 0; i < v->n && !pass; i++)
             v->start[i + 1] += v->start[i];
     }
-    sort_rows(v);
+    for (int64_t i = v->n; i > 0; i--) /* the ends of lines become starts */
+        v->start[i] = v->start[i - 1];
+    v->start[0] = 0;
     return true;
 }
 
-/* One row or column of scalars, or of blocks. Writes nothing while there is no memory for it yet; returns the number of
- * values, in *indices of indices. */
+/* Indices, and sources of values, one after the other. */
 typedef struct writer {
     tk_sparse *p;
     int64_t values, indices;
-    bool count; /* only */
 } writer;
 
 static void add_index(writer *w, int64_t index)
 {
     tk_sparse *p = w->p;
-    if (!w->count && p->opt.wide)
+    if (p->opt.wide)
         ((int64_t *)p->indices)[w->indices] = index;
-    else if (!w->count)
+    else
         ((int32_t *)p->indices)[w->indices] = (int32_t)index;
     w->indices++;
 }
 
 static void add_value(writer *w, int64_t row, int64_t col)
 {
-    if (!w->count && w->p->source)
+    if (w->p->source)
         w->p->source[w->values] = entry_at(w->p, row, col);
     w->values++;
 }
@@ -268,8 +276,7 @@ static void write_all(writer *w, const rt_graph *v)
     const int each = p->opt.blocks ? 1 : p->opt.columns ? p->block_cols : p->block_rows;
     for (int64_t i = 0; i < v->n; i++)
         for (int r = 0; r < each; r++) {
-            if (!w->count)
-                set_start(p, i * each + r, w->indices);
+            set_start(p, i * each + r, w->indices);
             for (int64_t k = v->start[i]; k < v->start[i + 1]; k++) {
                 if (!p->opt.blocks)
                     write_line(w, i * each + r, v->col[k]);
@@ -279,62 +286,51 @@ static void write_all(writer *w, const rt_graph *v)
                     write_block(w, i, v->col[k]);
             }
         }
-    p->outer = v->n * each;
-    if (!w->count)
-        set_start(p, p->outer, w->indices);
+    set_start(p, p->outer, w->indices);
+}
+
+/* Of the host's matrix: p->outer, p->count. Returns the number of indices. */
+static int64_t measure(tk_sparse *p, const rt_graph *v)
+{
+    const int64_t blocks = v->start[v->n], entries = (int64_t)p->block_rows * p->block_cols;
+    const bool lower = p->hessian && !p->opt.full && !p->opt.blocks;
+    p->outer = v->n * (p->opt.blocks ? 1 : p->opt.columns ? p->block_cols : p->block_rows);
+    p->count = blocks * entries - (lower ? p->rows * (entries - tk_rt_triangle(p->block_rows)) : 0);
+    return p->opt.blocks ? blocks : p->count;
 }
 
 static tk_status show(tk_session *s, tk_sparse *p, const rt_graph *v)
 {
     const size_t size = p->opt.wide ? sizeof(int64_t) : sizeof(int32_t);
     const bool same = !p->opt.columns && !p->opt.blocks && !(p->hessian && p->opt.full);
-    writer w = {p, 0, 0, true};
-    write_all(&w, v);
-    if (!p->opt.wide && w.indices > INT32_MAX)
+    const int64_t indices = measure(p, v);
+    if (!p->opt.wide && indices > INT32_MAX)
         return tk_fail(s, TK_BAD_ARGUMENT, "the sparse matrix has %lld entries: its indices need 64 bits (wide)",
-                       (long long)w.indices);
-    p->count = w.values;
+                       (long long)indices);
     p->starts = tk_rt_sparse_alloc(p, p->outer + 1, size);
-    p->indices = tk_rt_sparse_alloc(p, w.indices, size);
-    p->source = same ? NULL : tk_rt_sparse_alloc(p, w.values, sizeof *p->source);
+    p->indices = tk_rt_sparse_alloc(p, indices, size);
+    p->source = same ? NULL : tk_rt_sparse_alloc(p, p->count, sizeof *p->source);
     p->kept = same ? NULL : tk_rt_sparse_alloc(p, p->nnz, tk_rt_scalar_bytes(p->elem));
     if (!p->starts || !p->indices || (!same && (!p->source || !p->kept)))
         return no_memory(s);
-    w = (writer){p, 0, 0, false};
-    write_all(&w, v);
+    write_all(&(writer){p, 0, 0}, v);
     return TK_OK;
 }
 
 /* ---- all of it ---- */
 
-static tk_status check_places(tk_session *s, const tk_sparse *p)
-{
-    for (int i = 0; i < p->nparts; i++) {
-        const rt_elements *x = &p->parts[i];
-        const int width = x->k->width;
-        for (int64_t k = 0; k < x->n * width; k++) {
-            const int64_t v = x->places[k], n = !p->hessian && k % width == 0 ? p->rows : p->cols;
-            if (v != INT64_MIN && (v < 0 || v >= n))
-                return tk_fail(s, TK_BAD_STATE, "element %lld of kernel '%s' has element %lld of a field that has %lld",
-                               (long long)(k / width), x->k->name, (long long)v, (long long)n);
-        }
-    }
-    return TK_OK;
-}
-
 tk_status tk_rt_sparse_build(tk_session *s, tk_sparse *p)
 {
     tk_rt_sparse_clear(p);
-    const tk_status st = check_places(s, p);
-    if (st != TK_OK)
-        return st;
     if (!make_graph(p))
         return no_memory(s);
-    p->nnz = first_of(p, p->rows);
+    p->nnz = tk_rt_sparse_first(p, p->rows);
     rt_graph view = {0};
-    const tk_status made = make_maps(p) && make_view(p, &view) ? show(s, p, &view) : no_memory(s);
+    const tk_status made = make_offsets(p) && make_view(p, &view) ? show(s, p, &view) : no_memory(s);
     tk_rt_block_free(view.start);
     tk_rt_block_free(view.col);
+    tk_rt_block_free(p->graph.col); /* the offsets say it */
+    p->graph.col = NULL;
     return made;
 }
 
@@ -344,9 +340,8 @@ void tk_rt_sparse_clear(tk_sparse *p)
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         tk_rt_block_free(all[i]);
     for (int i = 0; i < p->nparts; i++) {
-        tk_rt_block_free(p->parts[i].at);
-        tk_rt_block_free(p->parts[i].step);
-        p->parts[i].at = p->parts[i].step = NULL;
+        tk_rt_block_free(p->parts[i].offsets);
+        p->parts[i].offsets = NULL;
     }
     p->graph = (rt_graph){0};
     p->starts = p->indices = NULL;

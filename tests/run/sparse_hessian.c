@@ -3,7 +3,7 @@
 
 #include <tkc/tkc_gen.h>
 
-enum { N = 14, NU = 12, T = 6 };
+enum { N = 14, NU = 18, MOST_ROWS = 18, T = 6 };
 
 typedef sparse_hessian mod;
 typedef tk_status (*pattern_fn)(mod *m, const tk_sparse_options *o, tk_sparse **p);
@@ -111,7 +111,7 @@ static void by_products(mod *m, const problem *p, double *D)
 
 static void by_differences(mod *m, const problem *p, double *D)
 {
-    double more[N], less[N];
+    double more[MOST_ROWS], less[MOST_ROWS];
     const double h = 1e-5;
     for (int j = 0; j < p->n; j++) {
         const double at = p->x[j];
@@ -129,7 +129,8 @@ static void by_differences(mod *m, const problem *p, double *D)
 
 static void layouts(mod *m, const problem *p)
 {
-    double want[N * N], differences[N * N], g[N], D[N * N], values[MOST_ENTRIES];
+    double want[MOST_ROWS * MOST_ROWS], differences[MOST_ROWS * MOST_ROWS], g[MOST_ROWS],
+        D[MOST_ROWS * MOST_ROWS], values[MOST_ENTRIES];
     by_products(m, p, want);
     by_differences(m, p, differences);
     gradient(m, p, g);
@@ -187,6 +188,40 @@ static void together(mod *m, const problem *a, const problem *b)
         const tk_sparse_options other = sparse_option(k ^ 2);
         CHECK_REFUSED(m, a->pattern(m, &other, &s), "another shape or layout");
         CHECK_REFUSED(m, sparse_hessian_membrane_hess_pattern(m, NULL, &s), "another shape or layout");
+        tk_sparse_free(s);
+    }
+}
+
+/* ---- gradients of fields with another layout ---- */
+
+static void layouts_of_fields(mod *m)
+{
+    double wide[N / 2][2][3], wide_grad[N / 2][2][3] = {{{0}}}, want[3 * N], values[MOST_ENTRIES] = {0};
+    const int64_t step = sizeof wide[0];
+    CHECK_OK(m, sparse_hessian_bind_w_strided(m, &wide[0][1], &step, &wide_grad[0][1], &step));
+    for (int i = 0; i < N / 2; i++)
+        for (int c = 0; c < 3; c++) {
+            const double v[] = {sin(i + 3 * c), cos(2 * i - c)};
+            CHECK_OK(m, tk_field_set(m->w.field, TK_DATA, 3 * i + c, 1, v));
+            if (c < 2)
+                CHECK_OK(m, tk_field_set(m->z.field, TK_DATA, 2 * i + c, 1, v + 1));
+        }
+    for (int k = 0; k < 2; k++) {
+        const tk_field *f = k ? m->w.field : m->z.field;
+        const int n = (k ? 3 : 2) * N / 2;
+        double g[3 * N];
+        *m->E.grad = 1;
+        CHECK_OK(m, k ? sparse_hessian_strided_grad(m, 1.7) : sparse_hessian_apart_grad(m, 1.7));
+        CHECK_OK(m, tk_field_get(f, TK_GRAD, 0, n, want));
+        tk_field_clear_grad((tk_field *)f);
+        tk_sparse *s = NULL;
+        CHECK_OK(m, k ? sparse_hessian_strided_hess_pattern(m, 1.7, NULL, &s)
+                      : sparse_hessian_apart_hess_pattern(m, 1.7, NULL, &s));
+        CHECK_OK(m, k ? sparse_hessian_strided_hess(m, 1.7, s, values, MOST_ENTRIES)
+                      : sparse_hessian_apart_hess(m, 1.7, s, values, MOST_ENTRIES));
+        CHECK_OK(m, tk_field_get(f, TK_GRAD, 0, n, g));
+        for (int i = 0; i < n; i++)
+            CHECK_NEAR(g[i], want[i], 1e-13);
         tk_sparse_free(s);
     }
 }
@@ -261,32 +296,85 @@ static void changed(mod *m, const problem *elastic, const problem *ties)
     set(m);
 }
 
+/* Any other vertices: without --debug they are added where the pattern has its own, and nowhere else. */
+static void hostile(mod *m, const problem *elastic)
+{
+    const bool debug = m->tk.desc->nsites > 0;
+    for (int k = 0; k < 16; k++) {
+        const tk_sparse_options o = sparse_option(k);
+        tk_sparse *s = NULL;
+        CHECK_OK(m, elastic->pattern(m, &o, &s));
+        const size_t n = tk_sparse_values(s);
+        double *values = malloc(n * sizeof *values); /* sanitizers see what is next to it */
+        for (int round = 0; round < 20; round++) {
+            for (int i = 0; i < 3 * T; i++)
+                ((int32_t *)m->tri.data)[i] = round < 7 ? round : (round * 37 + i * i * 11 + i) % 7;
+            memset(values, 0, n * sizeof *values);
+            CHECK_STATUS(m, elastic->hess(m, s, values, n), debug ? TK_BAD_STATE : TK_OK,
+                         debug ? "the elements of 'elastic' are not those of the pattern" : "");
+            for (size_t i = 0; i < n; i++)
+                CHECK(!debug || values[i] == 0);
+        }
+        free(values);
+        tk_sparse_free(s);
+        set(m);
+    }
+}
+
+/* A short array, or another number of elements: nothing is written. */
+static void nothing_written(mod *m, const problem *elastic, const problem *ties)
+{
+    double values[MOST_ENTRIES];
+    tk_sparse *s = NULL;
+    CHECK_OK(m, elastic->pattern(m, NULL, &s));
+    CHECK_OK(m, ties->pattern(m, NULL, &s));
+    for (int i = 0; i < MOST_ENTRIES; i++)
+        values[i] = 3;
+    memset(elastic->g, 0, sizeof(double) * N);
+    const double energy = *m->E.data;
+    CHECK_REFUSED(m, elastic->hess(m, s, values, tk_sparse_values(s) - 1), "values, and the array");
+    *m->many.data = 3;
+    CHECK_STATUS(m, ties->hess(m, s, values, MOST_ENTRIES), TK_BAD_STATE, "the elements of 'ties' are not those");
+    for (int i = 0; i < MOST_ENTRIES; i++)
+        CHECK(values[i] == 3);
+    for (int i = 0; i < N; i++)
+        CHECK(elastic->g[i] == 0);
+    CHECK(*m->E.data == energy);
+    tk_sparse_free(s);
+    set(m);
+}
+
 /* ---- threads ---- */
 
+/* Matrix, gradient and energy have the same bits for any number of threads. */
 static void same_bits(void)
 {
-    static const int threads[] = {1, 2, 3, 7};
-    double first[MOST_ENTRIES], values[MOST_ENTRIES], g[N];
-    for (int k = 0; k < 4; k++) {
-        tk_session_options o = tk_session_defaults();
-        o.deterministic = true;
-        o.threads = threads[k];
-        tk_session *session = tk_session_create(&o);
-        mod *m = sparse_hessian_create(session, NULL);
-        set(m);
-        tk_sparse *s = NULL;
-        memset(values, 0, sizeof values);
-        CHECK_OK(m, elastic_pattern(m, NULL, &s));
-        CHECK_OK(m, elastic_hess(m, s, values, tk_sparse_values(s)));
-        if (k == 0) {
-            memcpy(first, values, sizeof first);
-            memcpy(g, m->x.grad, sizeof g);
+    static const int threads[] = {1, 2, 3, 7, 1};
+    double first[3][MOST_ENTRIES], values[MOST_ENTRIES];
+    for (int layout = 0; layout < 16; layout++)
+        for (int k = 0; k < 5; k++) {
+            tk_session_options o = tk_session_defaults();
+            o.deterministic = k == 4;
+            o.threads = threads[k];
+            tk_session *session = tk_session_create(&o);
+            mod *m = sparse_hessian_create(session, NULL);
+            set(m);
+            tk_sparse *s = NULL;
+            const tk_sparse_options form = sparse_option(layout);
+            memset(values, 0, sizeof values);
+            CHECK_OK(m, elastic_pattern(m, &form, &s));
+            CHECK_OK(m, elastic_hess(m, s, values, tk_sparse_values(s)));
+            double *const all[] = {values, (double *)m->x.grad, m->E.data};
+            const size_t bytes[] = {sizeof values, sizeof(double) * N, sizeof(double)};
+            for (int i = 0; i < 3; i++) {
+                if (k == 0)
+                    memcpy(first[i], all[i], bytes[i]);
+                CHECK(memcmp(first[i], all[i], bytes[i]) == 0);
+            }
+            tk_sparse_free(s);
+            sparse_hessian_destroy(m);
+            tk_session_destroy(session);
         }
-        CHECK(memcmp(first, values, sizeof first) == 0 && memcmp(g, m->x.grad, sizeof g) == 0);
-        tk_sparse_free(s);
-        sparse_hessian_destroy(m);
-        tk_session_destroy(session);
-    }
 }
 
 /* Each allocation that fails is an error, and leaks nothing. */
@@ -336,9 +424,12 @@ int main(void)
     layouts(m, &ties);
     layouts(m, &membrane);
     together(m, &elastic, &ties);
+    layouts_of_fields(m);
     misuse(m, &elastic);
     outside(m, &elastic);
     changed(m, &elastic, &ties);
+    hostile(m, &elastic);
+    nothing_written(m, &elastic, &ties);
     same_bits();
     no_memory();
 

@@ -152,7 +152,7 @@ def generate(plan, tk, flags, folder, options=None, compiled=(), level="-O1"):
 
 def link(plan, host, objects, folder, with_library=None):
     """A program of a host and objects."""
-    config, exe, cxx = plan.config, f"{folder}/{host.stem}.exe", host.suffix == ".cpp"
+    config, exe, cxx = plan.config, f"{folder}/{host.stem}{'_other' if with_library else ''}.exe", host.suffix == ".cpp"
     plan.later([config.cxx if cxx else config.cc, "-std=c++17" if cxx else "-std=c11", "-D_GNU_SOURCE", "-O1", "-Wall", "-Wextra", "-Werror", *sanitize(config),
                 "-I", folder, "-I", host.parent, "-I", INCLUDE, host, *objects, with_library or library(config), "-pthread", "-lm", "-o", exe])
     return exe

@@ -42,9 +42,10 @@ def program(plan, tk):
             continue
         for other in all_directives(host, "module"):
             objects.append(generate(plan, tk.parent / other[0], other[1:], folder))
-        exe = link(plan, host, objects, folder)
-        for n in threads:
-            plan.later([exe], cwd=tk.parent, env={"OMP_NUM_THREADS": n}, check=printed(plan, tk.with_suffix(".out"), [exe]))
+        libraries = [None, small_chunks(plan.config)] if directive(tk, "pieces") == ["small"] else [None]
+        for exe in [link(plan, host, objects, folder, library) for library in libraries]:
+            for n in threads:
+                plan.later([exe], cwd=tk.parent, env={"OMP_NUM_THREADS": n}, check=printed(plan, tk.with_suffix(".out"), [exe]))
 
 
 def derivatives(plan, tk):

@@ -1,4 +1,5 @@
-/* Fields and Eigen, for C++17: views of fields as Eigen matrices, containers as memory of fields, copies.
+/* Fields and Eigen, for C++17: views of fields as Eigen matrices, containers as memory of fields, copies, sparse
+ * matrices of kernels.
  *
  * A field of vec or mat is a list of elements. A container for it is
  *   - std::vector, std::array of Eigen vectors or matrices of a fixed size: one of them for each element;
@@ -16,10 +17,12 @@
 #include <tkc/tkc.h>
 #endif
 
-#include <Eigen/Core>
+#include <Eigen/SparseCore>
 
 #include <array>
+#include <cstdint>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 extern "C" tk_status tk_fail(tk_session *s, tk_status status, const char *fmt, ...);
@@ -396,6 +399,114 @@ template <class View> auto map_grad(const View &view, Eigen::Index i)
 template <class View> auto map_dual(const View &view, Eigen::Index i)
 {
     return detail::map_one<View, decltype(View::dual)>(view, view.dual, i);
+}
+
+/* ---- sparse matrices of kernels ---- */
+
+/** A sparse Hessian or Jacobian with its pattern. T: type of the values; Order: Eigen::RowMajor, or ColMajor, which
+ * takes one more pass; I: type of the indices. A Hessian has its lower triangle unless it is `full`.
+ *
+ *     tkc::sparse<double> H;
+ *     H.pattern(m_springs_hess_pattern, m, k);   // several kernels: one call each
+ *     H.set_zero();
+ *     H.add(m_springs_hess, m, k);
+ *     solver.compute(H.map()); */
+template <class T = double, int Order = Eigen::RowMajor, class I = std::int32_t> class sparse {
+    static_assert(std::is_same_v<T, double> || std::is_same_v<T, float>, "values are float or double");
+    static_assert(std::is_same_v<I, std::int32_t> || std::is_same_v<I, std::int64_t>, "indices have 32 or 64 bits");
+
+public:
+    using matrix = Eigen::SparseMatrix<T, Order, I>;
+
+    explicit sparse(bool full = false)
+    {
+        options.columns = Order == Eigen::ColMajor;
+        options.full = full;
+        options.wide = sizeof(I) == 8;
+    }
+    sparse(sparse &&other) noexcept
+        : options(other.options), p(std::exchange(other.p, nullptr)), values(std::move(other.values))
+    {
+    }
+    sparse &operator=(sparse &&other) noexcept
+    {
+        std::swap(options, other.options);
+        std::swap(p, other.p);
+        std::swap(values, other.values);
+        return *this;
+    }
+    ~sparse() { tk_sparse_free(p); }
+
+    /** Calls m_k_hess_pattern or m_k_jac_pattern with the kernel's arguments. All values are zero after it. */
+    template <class F, class Module, class... A> tk_status pattern(F *function, Module *m, const A &...arguments)
+    {
+        const tk_status status = function(m, arguments..., &options, &p);
+        values.assign(tk_sparse_values(p) + 1, T(0));
+        return status;
+    }
+    /** Calls m_k_hess or m_k_jac, which adds to the values. */
+    template <class F, class Module, class... A> tk_status add(F *function, Module *m, const A &...arguments)
+    {
+        return function(m, arguments..., p, values.data(), tk_sparse_values(p));
+    }
+    void set_zero() { values.assign(values.size(), T(0)); }
+    /** tk_sparse_project. */
+    tk_status project(bool semidefinite) { return tk_sparse_project(p, semidefinite); }
+    /** The matrix where it lies: valid until the next call of pattern. A pattern must be there. */
+    Eigen::Map<const matrix> map() const
+    {
+        eigen_assert(p);
+        const detail::Index rows = detail::Index(tk_sparse_rows(p)), columns = detail::Index(tk_sparse_cols(p)),
+                            n = detail::Index(tk_sparse_values(p));
+        return Eigen::Map<const matrix>(rows, columns, n, starts(), indices(), values.data());
+    }
+
+private:
+    tk_sparse_options options = {};
+    tk_sparse *p = nullptr;
+    std::vector<T> values = {T(0)};
+
+    const I *starts() const
+    {
+        if constexpr (sizeof(I) == 8)
+            return tk_sparse_starts_wide(p);
+        else
+            return tk_sparse_starts(p);
+    }
+    const I *indices() const
+    {
+        if constexpr (sizeof(I) == 8)
+            return tk_sparse_indices_wide(p);
+        else
+            return tk_sparse_indices(p);
+    }
+};
+
+namespace detail {
+
+template <class T, class Pattern, class F, class Module, class... A>
+Eigen::SparseMatrix<T> whole(Pattern *make, F *function, Module *m, const A &...arguments)
+{
+    sparse<T, Eigen::ColMajor, int> s(true);
+    if (s.pattern(make, m, arguments...) != TK_OK || s.add(function, m, arguments...) != TK_OK)
+        return {};
+    return s.map();
+}
+
+} // namespace detail
+
+/** Both triangles of the Hessian of a kernel, with a pattern of its own: `hessian(m_k_hess_pattern, m_k_hess, m, k)`.
+ * Empty after a failure, which stays in the session. */
+template <class T = double, class Pattern, class F, class Module, class... A>
+Eigen::SparseMatrix<T> hessian(Pattern *make, F *function, Module *m, const A &...arguments)
+{
+    return detail::whole<T>(make, function, m, arguments...);
+}
+/** The Jacobian of a kernel in the same way. */
+template <class T = double, class Pattern, class F, class Module, class... A>
+Eigen::SparseMatrix<T> jacobian(Pattern *make, F *function, Module *m, const A &...arguments)
+{
+    return detail::whole<T>(make, function, m, arguments...);
 }
 
 } // namespace tkc

@@ -455,9 +455,22 @@ tk_status tk_jacobian_forward(tk_field *output, tk_field *input, tk_program_fn r
 /** The same by reverse mode, one run for each row (component of output). Both need gradients. */
 tk_status tk_jacobian_reverse(tk_field *output, tk_field *input, tk_program_fn run, void *user, double *jacobian);
 
-/* ---- sparse matrices: derive(hess(x)), derive(jac(x)) of kernels ---- */
+/* ---- sparse matrices: derive(hess(x)), derive(jac(x)) of kernels ----
+ *
+ * m_k_hess_pattern(m, ..., options, &pattern) creates *pattern if it is NULL, else adds the elements of kernel k to it.
+ * A second call for a kernel replaces its elements, and is cheap if they are the same. A failure leaves *pattern NULL
+ * if it was NULL. TK_BAD_ARGUMENT: m or the place for the pattern is NULL, *pattern has another shape or layout, or the
+ * entries need 64-bit indices. TK_BAD_STATE: an element reads outside of its field. TK_NO_MEMORY: there is none.
+ *
+ * m_k_hess(m, ..., pattern, values, n) runs k and adds its matrix to the first tk_sparse_values(pattern) values.
+ * TK_BAD_ARGUMENT: m, pattern or values is NULL, or n is less than tk_sparse_values(pattern). TK_BAD_STATE: the
+ * pattern has no elements of k, or another number of elements, or in --debug other elements. These errors precede the
+ * first addition. A later failure of the kernel, or TK_NO_MEMORY, may leave part of the matrix in values.
+ *
+ * m_k_jac_pattern and m_k_jac do the same for a Jacobian. */
 
-/** Pattern of a sparse matrix. m_k_hess_pattern and m_k_jac_pattern create it; free it with tk_sparse_free. */
+/** Pattern of a sparse matrix. m_k_hess_pattern and m_k_jac_pattern create it; free it with tk_sparse_free. It may
+ * outlive the module; one thread at a time uses it. */
 typedef struct tk_sparse tk_sparse;
 
 /** Layout of a sparse matrix. All false: compressed rows of scalars with 32-bit indices; of a Hessian the lower
@@ -465,7 +478,8 @@ typedef struct tk_sparse tk_sparse;
 typedef struct tk_sparse_options {
     bool columns; /**< compressed columns instead of rows */
     bool full;    /**< both triangles of a Hessian */
-    bool blocks;  /**< an index per block of two field elements; blocks are dense and row-major */
+    bool blocks;  /**< an index per block of two field elements; blocks are dense and row-major. A diagonal block of a
+                       Hessian has both of its triangles, also without full */
     bool wide;    /**< 64-bit indices */
 } tk_sparse_options;
 
@@ -475,15 +489,24 @@ void tk_sparse_free(tk_sparse *p);
 size_t tk_sparse_rows(const tk_sparse *p);
 /** Columns, with option blocks columns of blocks. */
 size_t tk_sparse_cols(const tk_sparse *p);
-/** Number of values. */
+/** Number of values. With option blocks it is the number of blocks times the entries of a block. */
 size_t tk_sparse_values(const tk_sparse *p);
-/** Where the indices of each row or column begin, and behind the last one their number. NULL with option wide. */
+/** Where the indices of each row begin, tk_sparse_rows of them, and behind the last one the number of indices. Option
+ * columns: of each column. NULL with option wide. Valid until a pattern function gets the pattern, or it is freed. */
 const int32_t *tk_sparse_starts(const tk_sparse *p);
-/** Column of each entry or block (option columns: row), ascending in each row. NULL with option wide. */
+/** Column of each entry or block (option columns: row), ascending in each row. As many as the last start says. NULL
+ * with option wide. Valid as long as tk_sparse_starts. */
 const int32_t *tk_sparse_indices(const tk_sparse *p);
 /** The same with option wide, else NULL. */
 const int64_t *tk_sparse_starts_wide(const tk_sparse *p);
 const int64_t *tk_sparse_indices_wide(const tk_sparse *p);
+
+/** Whether m_k_hess projects the block of each element onto positive semidefinite matrices before it adds it (projected
+ * Newton). A Cholesky test comes first: blocks that pass keep their bits. Gradients are not affected. May change
+ * between calls. Default: false. TK_BAD_ARGUMENT: p is NULL, or the pattern of a Jacobian. */
+tk_status tk_sparse_project(tk_sparse *p, bool semidefinite);
+/** Number of elements whose blocks the last m_k_hess with this pattern projected. 0 for NULL. */
+size_t tk_sparse_projected(const tk_sparse *p);
 
 /** Compares each entry of a sparse matrix with differences, zeros outside of its pattern too. The program launches the
  * kernels that have added to the values, about 24 times for each component of `by`.

@@ -298,34 +298,51 @@ void tk_print(tk_session *s, const char *text);
 
 /* ---- sparse matrices ---- */
 
-/* A kernel whose iterations are elements: each reads `width` vertices of field `by`. A Jacobian has the rows of field
- * `to`, whose number stands in front of the vertices; a Hessian has `to` -1. pairs: entries of the map per element. */
+/* A kernel whose iterations are elements. Each has `width` places: vertices, elements of field `by`, INT64_MIN for
+ * none. A Jacobian has the rows of field `to`, whose number precedes the vertices. The energy of a Hessian is `to`. */
 typedef struct tk_elements {
     const char *name;
-    int by, to, width, pairs;
+    int by, to, width;
+    bool hessian;
     tk_scalar elem; /* of the values */
 } tk_elements;
 
-/* The arguments of a sweep. */
+/* A sweep. Each launch evaluates elements from number `from` on, as many as there is room for. It stores number k of an
+ * element at stage[k * room + (element - from)], and the energy at energies[element - from]. It yields how many
+ * elements the kernel has, and the first that it did not evaluate. */
 typedef struct tk_sparse_run {
-    void *values;
-    int64_t nvalues, npairs, room;
-    int64_t *at, *step;
-    int64_t *places; /* NULL: not compared */
+    tk_module *m;
+    const tk_elements *k;
+    tk_sparse *p;
+    void *given, *values; /* of the host, and where elements are added */
+    void *stage, *energies;
+    int64_t from, room, numbers; /* numbers: of the whole stage */
+    int64_t elements, to;        /* yields */
+    int64_t *places, nplaces;    /* --debug: the places of now */
+    double sums[8], energy;
+    bool goes_on; /* launch again */
 } tk_sparse_run;
 
-/* Memory for the places of so many elements. tk_sparse_end takes it, and makes *pattern or adds to it. */
+/* Allocates the places of so many elements. TK_BAD_ARGUMENT: m or pattern is NULL, or *pattern has another shape or
+ * layout; TK_NO_MEMORY. */
 tk_status tk_sparse_begin(tk_module *m, const tk_elements *k, int64_t elements, const tk_sparse_options *opt,
                           tk_sparse **pattern, int64_t **places);
+/* Frees the places, and creates *pattern from them or replaces the elements of the kernel in it. Returns `ran` if it is
+ * a failure. TK_BAD_STATE: an element is outside of its field. TK_BAD_ARGUMENT: too many entries for 32 bits.
+ * TK_NO_MEMORY. After the last two, the pattern has to be made again. */
 tk_status tk_sparse_end(tk_module *m, const tk_elements *k, tk_status ran, int64_t *places, int64_t elements,
                         const tk_sparse_options *opt, tk_sparse **pattern);
-/* Before and after a sweep. Between them, in --debug code: memory for the places of now, and their comparison. */
+/* Begins a sweep. TK_BAD_ARGUMENT: m, p or values is NULL, or there are fewer than tk_sparse_values of them;
+ * TK_BAD_STATE: p is not a pattern of the kernel. tk_sparse_close follows in any case. */
 tk_status tk_sparse_open(tk_module *m, const tk_elements *k, tk_sparse *p, void *values, size_t n, tk_sparse_run *run);
-tk_status tk_sparse_look(tk_module *m, const tk_elements *k, const tk_sparse *p, tk_sparse_run *run);
-tk_status tk_sparse_compare(tk_module *m, const tk_elements *k, const tk_sparse *p, const tk_sparse_run *run,
-                            int64_t elements);
-tk_status tk_sparse_close(tk_module *m, const tk_elements *k, const tk_sparse *p, void *values, tk_sparse_run *run,
-                          tk_status ran, int64_t elements);
+/* --debug: allocates run->places; compares them with the pattern. TK_BAD_STATE: they differ. TK_NO_MEMORY. */
+tk_status tk_sparse_places(tk_sparse_run *run);
+tk_status tk_sparse_compare(const tk_sparse_run *run);
+/* Adds the elements of a launch to the values, and prepares the next launch. TK_BAD_STATE: the kernel has another
+ * number of elements than the pattern; TK_NO_MEMORY. */
+tk_status tk_sparse_add(tk_sparse_run *run);
+/* Ends a sweep, after a failure too. Returns `ran`, or a failure of its own. */
+tk_status tk_sparse_close(tk_sparse_run *run, tk_status ran);
 
 static inline uint64_t tk_bits_f64(double x)
 {

@@ -1,6 +1,7 @@
 // Fields bound to containers of Eigen, mapped and copied. With REFUSED, lines that the compiler refuses.
 #include "shapes.h"
 #include <tkc/eigen.hpp>
+#include <Eigen/SparseCholesky>
 
 #include <cstdio>
 #include <vector>
@@ -148,6 +149,79 @@ static void copied(shapes *m)
     CHECK(tkc::copy_in(m, m->at, at, TK_GRAD) == TK_NO_DERIVATIVE && failure(m) == TK_NO_DERIVATIVE);
 }
 
+// Differences of the gradient that the kernels add to x.grad.
+static Eigen::MatrixXd differences(shapes *m, double k, double c)
+{
+    Eigen::MatrixXd H(12, 12);
+    auto x = tkc::map(m->x), g = tkc::map_grad(m->x);
+    for (int j = 0; j < 12; j++) {
+        double &at = x.data()[j];
+        const double here = at, h = 1e-5;
+        Eigen::MatrixXd side[2];
+        for (int i = 0; i < 2; i++) {
+            tkc::sparse<double> s;
+            at = here + (i ? h : -h);
+            g.setZero();
+            CHECK(s.pattern(shapes_pull_hess_pattern, m, k) == TK_OK && s.add(shapes_pull_hess, m, k) == TK_OK);
+            CHECK(s.pattern(shapes_hold_hess_pattern, m, c) == TK_OK && s.add(shapes_hold_hess, m, c) == TK_OK);
+            side[i] = g;
+        }
+        at = here;
+        const Eigen::MatrixXd d = (side[1] - side[0]) / (2 * h);
+        for (int i = 0; i < 12; i++)
+            H(i, j) = d(i / 3, i % 3);
+    }
+    return H;
+}
+
+template <int Order, class I> static void hessians(shapes *m, const Eigen::MatrixXd &want, bool full)
+{
+    tkc::sparse<double, Order, I> H(full), other;
+    CHECK(H.pattern(shapes_pull_hess_pattern, m, 2.0) == TK_OK);
+    CHECK(H.pattern(shapes_hold_hess_pattern, m, 3.0) == TK_OK);
+    for (int round = 0; round < 2; round++) {
+        H.set_zero();
+        CHECK(H.add(shapes_pull_hess, m, 2.0) == TK_OK && H.add(shapes_hold_hess, m, 3.0) == TK_OK);
+    }
+    other = std::move(H);
+    const auto map = other.map();
+    const Eigen::MatrixXd dense(map), lower(want.template triangularView<Eigen::Lower>());
+    CHECK(dense.isApprox(full ? want : lower, 1e-6));
+    Eigen::SimplicialLDLT<Eigen::SparseMatrix<double>, Eigen::Lower> solver{Eigen::SparseMatrix<double>(map)};
+    const Eigen::VectorXd b = Eigen::VectorXd::LinSpaced(12, -1, 1);
+    CHECK(solver.info() == Eigen::Success && (want * solver.solve(b)).isApprox(b, 1e-6));
+}
+
+static void sparse(shapes *m)
+{
+    const int ends[3][2] = {{0, 1}, {3, 1}, {2, 0}};
+    for (int s = 0; s < 3; s++)
+        for (int i = 0; i < 2; i++)
+            m->springs.data[s][i] = ends[s][i];
+    tkc::map(m->x) << 0, 0, 0, 1.5, 0.1, 0.3, -1, 2, 0.5, 2, 2, 2;
+    const Eigen::MatrixXd want = differences(m, 2, 3);
+    hessians<Eigen::RowMajor, std::int32_t>(m, want, false);
+    hessians<Eigen::ColMajor, std::int32_t>(m, want, false);
+    hessians<Eigen::RowMajor, std::int64_t>(m, want, true);
+    hessians<Eigen::ColMajor, std::int64_t>(m, want, true);
+
+    const Eigen::SparseMatrix<double> J = tkc::jacobian(shapes_rows_jac_pattern, shapes_rows_jac, m);
+    CHECK(J.rows() == 8 && J.cols() == 12 && J.nonZeros() == 24);
+    CHECK(J.coeff(2, 3) == 0.1 && J.coeff(2, 4) == 1.5 && J.coeff(7, 11) == 1 && J.coeff(7, 10) == 0);
+    const Eigen::SparseMatrix<double> H = tkc::hessian(shapes_hold_hess_pattern, shapes_hold_hess, m, 3.0);
+    CHECK(Eigen::MatrixXd(H) == 3 * Eigen::MatrixXd::Identity(12, 12));
+    m->light.data[1] = 0.5f;
+    const Eigen::SparseMatrix<float> W = tkc::hessian<float>(shapes_well_hess_pattern, shapes_well_hess, m, 1.0f);
+    CHECK(W.coeff(1, 1) == 3.0f && W.rows() == 4);
+
+    tkc::sparse<double> none;
+    CHECK(none.add(shapes_hold_hess, m, 3.0) == TK_BAD_ARGUMENT && failure(m) == TK_BAD_ARGUMENT);
+    CHECK(none.project(true) == TK_BAD_ARGUMENT);
+    m->springs.data[0][0] = 9;
+    const Eigen::SparseMatrix<double> bad = tkc::hessian(shapes_pull_hess_pattern, shapes_pull_hess, m, 2.0);
+    CHECK(bad.rows() == 0 && failure(m) == TK_BAD_STATE);
+}
+
 #ifdef REFUSED
 void refused(shapes *m)
 {
@@ -167,6 +241,7 @@ int main()
         return 1;
     mapped(m);
     copied(m);
+    sparse(m);
     bound(m);
     CHECK(shapes_status(m) == TK_OK);
     shapes_destroy(m);

@@ -34,6 +34,8 @@ elements elements_of(ir_func *kernel, int kind, ir_field *by);
 void elements_free(elements *e);
 /* Vertices of an element; of the loop that has the most. */
 int elements_arity(const elements *e);
+/* Numbers that a sweep stores of an element: of its block or rows, and of its gradient. */
+int elements_numbers(const elements *e, int arity);
 
 /* The matrix of an element as a function. */
 typedef struct element_matrix {
@@ -50,22 +52,25 @@ void element_matrix_free(element_matrix *x);
 
 /* ---- kernels that are made ---- */
 
-/* The copy becomes a kernel of its own, without derivatives, that takes hidden arguments and yields how many elements
- * it has. */
+/* The copy becomes a kernel of its own, without derivatives, that takes hidden arguments and yields n integers. */
 void hidden_begin(ir_func *f, ir_func *of, int narguments);
 ir_value *hidden_count(ir_func *f, const char *name);                        /* an i64 argument */
 ir_field *hidden_array(ir_func *f, const char *name, scalar elem, bool out); /* as long as the last count says */
-void hidden_end(ir_func *f, ir_value *elements);
+void hidden_end(ir_func *f, ir_value *const *results, const char *const *names, int n);
 
-/* The number of an iteration, counted from `base`; *next: the number behind the last. In front of the loop and in its
- * body, at its end: */
+/* The number of an iteration, counted from `base`. In front of the loop and in its body, at its end: */
 typedef struct numbering {
     ir_builder front, body;
-    ir_value *next;    /* of elements */
-    ir_value *element; /* in the body */
+    ir_value *rows, *row; /* iterations of the first dimension, and elements of each */
+    ir_value *next;       /* the number behind the last element */
+    ir_value *element;    /* in the body */
 } numbering;
-/* The loop runs only if the elements so far are no more than `most` (NULL: any number). */
-numbering number_elements(ir_func *f, ir_op *task, ir_value *base, ir_value *most);
+numbering number_elements(ir_func *f, ir_op *task, ir_value *base);
+/* The loop runs only if the elements so far are no more than `most`. */
+void run_at_most(numbering *n, ir_op *task, ir_value *most);
+/* The loop runs whole rows from element `from` on, where a row begins, as long as they fit into *room. Yields how many
+ * elements run. *room becomes what is left for the next loops: nothing if a row did not fit. */
+ir_value *run_rows(numbering *n, ir_op *task, ir_value *base, ir_value *from, ir_value **room);
 
 void make_places(elements *e, ir_func *of);
 void make_sweep(elements *e, ir_func *of, int arity);

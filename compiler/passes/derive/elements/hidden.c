@@ -83,16 +83,18 @@ ir_field *hidden_array(ir_func *f, const char *name, scalar elem, bool out)
     return a;
 }
 
-void hidden_end(ir_func *f, ir_value *total)
+void hidden_end(ir_func *f, ir_value *const *results, const char *const *names, int n)
 {
     arena *mem = f->module->mem;
     ir_op *y = ir_yield_of(f->body);
-    ir_add_arg(y, total);
-    f->results = ARENA_ARRAY(mem, scalar, 1);
-    f->results[0] = SC_I64;
-    f->nresults = f->nouts = 1;
-    f->outs = ARENA_ARRAY(mem, ir_sigparam, 1);
-    f->outs[0] = (ir_sigparam){.name = free_name(f, "elements"), .elem = SC_I64, .rows = 1, .cols = 1};
+    f->results = ARENA_ARRAY(mem, scalar, n);
+    f->outs = ARENA_ARRAY(mem, ir_sigparam, n);
+    f->nresults = f->nouts = n;
+    for (int i = 0; i < n; i++) {
+        ir_add_arg(y, results[i]);
+        f->results[i] = SC_I64;
+        f->outs[i] = (ir_sigparam){.name = free_name(f, names[i]), .elem = SC_I64, .rows = 1, .cols = 1};
+    }
     ir_forget_origins(f);
 }
 
@@ -103,27 +105,48 @@ static ir_value *plus(ir_builder *b, ir_value *x, ir_value *y)
     return ir_op2(b, OP_ADD, x, y);
 }
 
-numbering number_elements(ir_func *f, ir_op *task, ir_value *base, ir_value *most)
+numbering number_elements(ir_func *f, ir_op *task, ir_value *base)
 {
     numbering n = {
         .front = {.func = f, .region = f->body, .before = task, .loc = task->loc},
         .body = {.func = f, .region = task->regions[0], .before = ir_yield_of(task->regions[0]), .loc = task->loc}};
     const int ndim = ir_task_attr(task)->ndim;
-    ir_value *zero = ir_const_i(&n.front, SC_I64, 0), *trips[8], *all = NULL, *number = NULL;
+    ir_value *zero = ir_const_i(&n.front, SC_I64, 0), *trips[8] = {NULL}, *number = NULL;
     for (int d = 0; d < ndim; d++) {
         ir_value *span = ir_op2(&n.front, OP_SUB, task->args[2 * d + 1], task->args[2 * d]);
         trips[d] = ir_op2(&n.front, OP_MAX, span, zero);
-        all = all ? ir_op2(&n.front, OP_MUL, all, trips[d]) : trips[d];
     }
+    n.row = ir_const_i(&n.front, SC_I64, 1);
+    for (int d = 1; d < ndim; d++)
+        n.row = d > 1 ? ir_op2(&n.front, OP_MUL, n.row, trips[d]) : trips[d];
+    n.rows = trips[0];
     for (int d = 0; d < ndim; d++) {
         ir_value *i = ir_op2(&n.body, OP_SUB, task->regions[0]->params[d], task->args[2 * d]);
         number = number ? plus(&n.body, ir_op2(&n.body, OP_MUL, number, trips[d]), i) : i;
     }
-    n.next = plus(&n.front, base, all);
+    n.next = plus(&n.front, base, ir_op2(&n.front, OP_MUL, n.rows, n.row));
     n.element = plus(&n.body, base, number);
-    if (most) {
-        ir_value *fits = ir_op2(&n.front, OP_LE, n.next, most);
-        task->args[1] = ir_op3(&n.front, OP_SELECT, fits, task->args[1], task->args[0]);
-    }
     return n;
+}
+
+void run_at_most(numbering *n, ir_op *task, ir_value *most)
+{
+    ir_value *fits = ir_op2(&n->front, OP_LE, n->next, most);
+    task->args[1] = ir_op3(&n->front, OP_SELECT, fits, task->args[1], task->args[0]);
+}
+
+ir_value *run_rows(numbering *n, ir_op *task, ir_value *base, ir_value *from, ir_value **room)
+{
+    ir_builder *b = &n->front;
+    ir_value *zero = ir_const_i(b, SC_I64, 0), *one = ir_const_i(b, SC_I64, 1);
+    ir_value *empty = ir_op2(b, OP_LE, n->row, zero), *row = ir_op2(b, OP_MAX, n->row, one),
+             *rows = ir_op3(b, OP_SELECT, empty, zero, n->rows);
+    ir_value *past = ir_op2(b, OP_MAX, ir_op2(b, OP_SUB, from, base), zero);
+    ir_value *skip = ir_op2(b, OP_MIN, ir_op2(b, OP_DIV, past, row), rows), *left = ir_op2(b, OP_SUB, rows, skip);
+    ir_value *take = ir_op2(b, OP_MIN, left, ir_op2(b, OP_DIV, *room, row)), *ran = ir_op2(b, OP_MUL, take, row);
+    ir_value *whole = ir_op2(b, OP_EQ, take, left), *rest = ir_op2(b, OP_SUB, *room, ran);
+    *room = ir_op3(b, OP_SELECT, whole, rest, zero);
+    task->args[0] = plus(b, task->args[0], skip);
+    task->args[1] = plus(b, task->args[0], take);
+    return ran;
 }

@@ -48,11 +48,12 @@ void make_places(elements *e, ir_func *of)
     ir_value *total = ir_const_i(&b, SC_I64, 0), *most = ir_op2(&b, OP_DIV, room, ir_const_i(&b, SC_I64, width));
     for (size_t i = 0; i < e->loops.len; i++) {
         const element_loop *l = &e->loops.at[i];
-        numbering n = number_elements(f, l->task, total, most);
+        numbering n = number_elements(f, l->task, total);
+        run_at_most(&n, l->task, most);
         store_places(e, l, &n, places, width);
         drop_outputs(l);
         total = n.next;
     }
-    hidden_end(f, total);
+    hidden_end(f, &total, (const char *const[]){"elements"}, 1);
     pass_simplify(f);
 }

@@ -1,0 +1,111 @@
+/* Sparse matrices of kernels: methods hess and jac, which give those of SciPy. */
+#include "python/python_int.h"
+
+#include <string.h>
+
+static const ir_request *request_of(const ir_func *k)
+{
+    const ir_request *r = ir_request_of(k, IR_DERIVE_BLOCKS);
+    return r ? r : ir_request_of(k, IR_DERIVE_ROWS);
+}
+
+static bool is_hessian(const ir_func *k)
+{
+    return request_of(k)->kind == IR_DERIVE_BLOCKS;
+}
+
+static const char *word_of(const ir_func *k)
+{
+    return is_hessian(k) ? "hess" : "jac";
+}
+
+static void print_binding(python *p, const call *c, const char *suffix, const char *rest)
+{
+    strbuf b = {0};
+    for (int i = 0; i < c->n; i++)
+        sb_printf(&b, ", %s", c->at[i].whole ? c->at[i].type : "_P");
+    sb_printf(p->out, "_c_%s_%s%s = _bind(\"%s_%s_%s%s\", _ct.c_int, _P%s, %s)\n", c->f->name, word_of(c->f), suffix,
+              p->e.m->name, c->f->name, word_of(c->f), suffix, sb_str(&b), rest);
+    sb_free(&b);
+}
+
+void python_sparse_bindings(python *p, const ir_func *k)
+{
+    if (!k->ad.elements.sweep)
+        return;
+    call c = python_call_new(p, k, FORM_RUN);
+    print_binding(p, &c, "_pattern", "_P, _P");
+    print_binding(p, &c, "", "_P, _P, _ct.c_size_t");
+    vec_free(&c.sigs);
+}
+
+/* The arguments behind the kernel's own; types: NULL, or the strings of the .pyi. */
+typedef struct option {
+    const char *name, *value, *type;
+    bool hessian; /* of Hessians alone */
+} option;
+static const option options[] = {{"layout", "\"csr\"", "_t.Literal[\"csr\", \"csc\", \"bsr\"]", false},
+                                 {"full", "True", "_Bool", true},
+                                 {"project", "False", "_Bool", true}};
+enum { NOPTIONS = sizeof options / sizeof *options };
+
+static void print_doc(python *p, const ir_func *k, const char *const *given)
+{
+    const char *matrix = is_hessian(k) ? "Hessian" : "Jacobian";
+    sb_printf(p->out,
+              "        \"\"\"The sparse %s by field %s. Runs the kernel%s.\n\n"
+              "        %s: \"csr\", \"csc\", or \"bsr\" with a block for each pair of elements of fields\n",
+              matrix, request_of(k)->by->name,
+              is_hessian(k) && request_of(k)->by->grad ? ", and adds its gradient to that of the field" : "", given[0]);
+    if (is_hessian(k))
+        sb_printf(p->out,
+                  "        %s: both triangles; False: the lower one\n"
+                  "        %s: blocks of elements are projected onto positive semidefinite matrices\n",
+                  given[1], given[2]);
+    sb_add(p->out,
+           "        A matrix of scipy.sparse; without SciPy, an object with data, indices, indptr and shape.\"\"\"\n");
+}
+
+static const char *name_of_dtype(const call *c)
+{
+    const ir_func *sweep = c->f->ad.elements.sweep;
+    return py_dtype(c->p->e.mem, sweep->sig[sweep->nsig - 1].elem);
+}
+
+void python_sparse_method(python *p, const ir_func *k)
+{
+    if (!k->ad.elements.sweep)
+        return;
+    arena *mem = p->e.mem;
+    call c = python_call_new(p, k, FORM_RUN);
+    const char *keys[NOPTIONS] = {NULL}, *word = word_of(k);
+    strbuf head = {0}, types = {0}, args = {0};
+    py_names taken = {0};
+    for (int i = 0; i < c.n; i++) {
+        const char *name = py_name(mem, &taken, PY_ARGUMENT, c.at[i].name);
+        sb_printf(&head, ", %s", name);
+        sb_printf(&types, ", %s: %s", name, types_argument(&c, &c.at[i]));
+        sb_printf(&args, "%s, ", python_argument(&c, &c.at[i]));
+    }
+    for (int i = 0; i < NOPTIONS; i++)
+        if (!options[i].hessian || is_hessian(k)) {
+            keys[i] = py_name(mem, &taken, PY_ARGUMENT, options[i].name);
+            sb_printf(&head, "%s, %s=%s", i ? "" : ", *", keys[i], options[i].value);
+            sb_printf(&types, "%s, %s: %s = ...", i ? "" : ", *", keys[i], options[i].type);
+        }
+    sb_printf(p->out, "\n    def %s(self%s):\n", word, sb_str(&head));
+    print_doc(p, k, keys);
+    python_values(&c, "        ");
+    const ir_field *by = request_of(k)->by, *to = is_hessian(k) ? by : k->ad.elements.to;
+    sb_printf(p->out, "        return _sparse(self, _c_%s_%s_pattern, _c_%s_%s, (%s), %s, (%d, %d), %s", k->name, word,
+              k->name, word, sb_str(&args), name_of_dtype(&c), ir_field_ncomp(to), ir_field_ncomp(by), keys[0]);
+    for (int i = 1; i < NOPTIONS && keys[i]; i++)
+        sb_printf(p->out, ", _as_bool(%s, \"%s\")", keys[i], keys[i]);
+    sb_add(p->out, ")\n");
+    sb_printf(&p->types, "    def %s(self%s) -> _t.Any: ...\n", word, sb_str(&types));
+    sb_free(&head);
+    sb_free(&types);
+    sb_free(&args);
+    vec_free(&taken);
+    vec_free(&c.sigs);
+}

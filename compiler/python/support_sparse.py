@@ -1,0 +1,65 @@
+# ---- sparse matrices ----
+
+class _SparseOptions(_ct.Structure):
+    """tk_sparse_options."""
+    _fields_ = [("columns", _ct.c_bool), ("full", _ct.c_bool), ("blocks", _ct.c_bool), ("wide", _ct.c_bool)]
+
+
+_sparse_starts = _bind("tk_sparse_starts", _ct.POINTER(_ct.c_int32), _P)
+_sparse_indices = _bind("tk_sparse_indices", _ct.POINTER(_ct.c_int32), _P)
+_sparse_rows, _sparse_cols, _sparse_values = (_bind(f"tk_sparse_{name}", _ct.c_size_t, _P) for name in ("rows", "cols", "values"))
+_sparse_project = _bind("tk_sparse_project", _ct.c_int, _P, _ct.c_bool)
+_sparse_free = _bind("tk_sparse_free", None, _P)
+
+# What a method gives without SciPy: the arrays that its matrices have.
+SparseMatrix = _collections.namedtuple("SparseMatrix", "data indices indptr shape")
+
+
+class _Pattern:
+    """A pattern of C. It is freed with the module's handle."""
+
+    def __init__(self):
+        self.pointer = _P()
+
+    def __del__(self, free=_sparse_free):
+        free(self.pointer)
+
+
+def _table(pointer, n):
+    """A copy, since a matrix may outlive its pattern."""
+    return _np.array(_np.ctypeslib.as_array(pointer, (n,))) if n else _np.zeros(0, _i32)
+
+
+def _scipy_matrix(layout, parts):
+    try:
+        import scipy.sparse
+    except ImportError:
+        return parts
+    return getattr(scipy.sparse, f"{layout}_matrix")(parts[:3], parts.shape)
+
+
+def _sparse(kernel, make, run, arguments, dtype, block, layout, full=False, project=None):
+    """The matrix of a kernel. Its pattern is made once; C makes it again when other elements are read."""
+    if layout not in ("csr", "csc", "bsr"):
+        raise ValueError(f"layout is 'csr', 'csc' or 'bsr', not {_short(layout)}")
+    handle = kernel._h.check()
+    options = _SparseOptions(layout == "csc", full, layout == "bsr", False)
+    key = (type(kernel).__name__, layout, full)
+    pattern = handle.patterns.get(key) or _Pattern()
+    status = make(handle.pointer, *arguments, _ct.byref(options), _ct.byref(pattern.pointer))
+    if status:
+        handle.fail(status)
+    handle.patterns[key] = pattern
+    p = pattern.pointer
+    if project is not None:
+        _sparse_project(p, project)
+    data = _np.zeros(_sparse_values(p), dtype)
+    status = run(handle.pointer, *arguments, p, _at(data), data.size)
+    if status:
+        handle.fail(status)
+    shape = [_sparse_rows(p), _sparse_cols(p)]
+    indptr = _table(_sparse_starts(p), shape[layout == "csc"] + 1)
+    indices = _table(_sparse_indices(p), int(indptr[-1]))
+    if layout == "bsr":
+        data, shape = data.reshape(-1, *block), [n * b for n, b in zip(shape, block)]
+    return _scipy_matrix(layout, SparseMatrix(data, indices, indptr, tuple(shape)))

@@ -1,0 +1,295 @@
+/* The elements of a sweep, batch after batch: a launch stores them in the stage, and threads add them to the matrix,
+ * the gradient and the energy.
+ *
+ * Threads own rows. Each goes through all elements of the batch, and adds what belongs to its own rows: a value is the
+ * sum of its elements in their order, and its bits do not depend on threads or batches. The places are those of the
+ * pattern, so that other subscripts of today do no harm. */
+#include "sparse.h"
+
+/* Elements of a batch: their numbers stay in the second-level cache of a thread, and threads have enough to do. */
+enum { STAGE_BYTES = 160 * 1024, SHARED_ELEMENTS = 8192, LEAST_ELEMENTS = 32 };
+/* Neighbouring rows of blocks have one owner, 1 << ROW_GROUP of them. */
+enum { ROW_GROUP = RT_ALL_THREADS ? 0 : 6, SUMMED = 256 };
+
+/* ---- the stage ---- */
+
+static int64_t numbers_of(const tk_sparse_run *run)
+{
+    const tk_sparse *p = run->p;
+    const int64_t n = (int64_t)(run->k->width - !run->k->hessian) * p->block_cols;
+    const bool grad = (run->m->fields[run->k->by].desc->flags & TK_FIELD_GRAD) != 0;
+    return !run->k->hessian ? n * p->block_rows : tk_rt_triangle(n) + (grad ? n : 0);
+}
+
+static int64_t batch_of(const tk_sparse_run *run, int64_t numbers)
+{
+    const int threads = run->m->session->threads;
+    int64_t n = STAGE_BYTES / (numbers * (int64_t)tk_rt_scalar_bytes(run->p->elem));
+    if (RT_ALL_THREADS)
+        return 3;
+    if (threads > 1)
+        n = n * threads > SHARED_ELEMENTS ? n * threads : SHARED_ELEMENTS;
+    return n > LEAST_ELEMENTS ? n : LEAST_ELEMENTS;
+}
+
+/* Numbers of one kind stand `room` apart: an odd number of lines of the cache, so that they do not share its sets. */
+static int64_t odd_lines(int64_t room)
+{
+    enum { LINE = 8 };
+    return RT_ALL_THREADS ? room : ((room + LINE - 1) / LINE * LINE) | LINE;
+}
+
+static tk_status make_stage(tk_sparse_run *run, int64_t room, int64_t numbers)
+{
+    tk_session *s = run->m->session;
+    tk_rt_free(s, run->stage);
+    tk_rt_free(s, run->energies);
+    run->energies = NULL;
+    run->room = odd_lines(room);
+    const bool fits = run->room < INT64_MAX / 16 / numbers;
+    run->numbers = fits ? run->room * numbers : 0;
+    run->stage = fits ? tk_rt_alloc(s, (size_t)run->numbers * tk_rt_scalar_bytes(run->p->elem), true) : NULL;
+    if (run->stage && run->k->hessian)
+        run->energies = tk_rt_alloc(s, (size_t)run->room * sizeof(double), true);
+    if (!run->stage || (run->k->hessian && !run->energies))
+        return tk_fail(s, TK_NO_MEMORY, "out of memory for the elements of '%s'", run->k->name);
+    return TK_OK;
+}
+
+/* ---- the energy: sums of SUMMED elements each, then their sum, so that batches do not change it ---- */
+
+static void sum_energies(tk_sparse_run *run, int64_t n)
+{
+    const bool single = run->m->fields[run->k->to].desc->elem == TK_F32;
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t e = run->from + i;
+        run->sums[e & 7] += single ? (double)((const float *)run->energies)[i] : ((const double *)run->energies)[i];
+        if (e % SUMMED == SUMMED - 1 || e == tk_rt_sparse_part(run->p, run->k)->n - 1)
+            for (int k = 0; k < 8; k++) {
+                run->energy += run->sums[k];
+                run->sums[k] = 0;
+            }
+    }
+}
+
+/* ---- addition ---- */
+
+typedef struct scatter {
+    const tk_sparse *p;
+    const rt_elements *x;
+    int64_t from, n, room;
+    const void *stage;
+    void *values;
+    const tk_field *grad; /* NULL: none */
+    bool grad_dense;
+    uint64_t owners;
+} scatter;
+
+#define INLINE static inline __attribute__((always_inline))
+
+INLINE void add_one(void *to, int64_t at, const void *from, int64_t k, bool single)
+{
+    if (single)
+        ((float *)to)[at] += ((const float *)from)[k];
+    else
+        ((double *)to)[at] += ((const double *)from)[k];
+}
+
+INLINE bool owns(const scatter *sc, uint64_t owner, int32_t row)
+{
+    const uint32_t group = (uint32_t)row >> ROW_GROUP;
+    return sc->owners == 1 || ((uint64_t)(group * 0x9E3779B1u) * sc->owners) >> 32 == owner;
+}
+
+/* The gradient at a component of a vertex; fields with gaps may lack the alignment of floats. */
+INLINE void add_gradient(const scatter *sc, int32_t vertex, int c, int b, int64_t at, bool single)
+{
+    if (sc->grad_dense) {
+        add_one(sc->grad->plane[TK_GRAD], (int64_t)vertex * b + c, sc->stage, at, single);
+        return;
+    }
+    const tk_field *f = sc->grad;
+    void *const to = tk_rt_component(f, TK_GRAD, tk_rt_number(f, vertex, c));
+    double sum[1];
+    memcpy(sum, to, single ? sizeof(float) : sizeof(double));
+    add_one(sum, 0, sc->stage, at, single);
+    memcpy(to, sum, single ? sizeof(float) : sizeof(double));
+}
+
+/* A block row of the matrix: its first value, and its values in front of the diagonal block, which each row has. */
+typedef struct line {
+    int64_t at, length;
+} line;
+
+INLINE line line_of(const tk_sparse *p, int64_t row, int b)
+{
+    const int64_t start = p->graph.start[row];
+    return (line){start * b * b + row * tk_rt_triangle(b), (p->graph.start[row + 1] - start) * b};
+}
+
+INLINE int64_t at_row(line l, int r)
+{
+    return l.at + r * l.length + tk_rt_triangle(r);
+}
+
+/* Vertex i of element e: its diagonal block, and its gradient. */
+INLINE void add_vertex(const scatter *sc, int32_t vertex, int i, int64_t e, int b, int width, bool single)
+{
+    const line l = line_of(sc->p, vertex, b);
+    for (int r = 0; r < b; r++) {
+        const int64_t row = i * b + r, to = at_row(l, r) + l.length;
+        for (int c = 0; c <= r; c++)
+            add_one(sc->values, to + c, sc->stage, (tk_rt_triangle(row) + i * b + c) * sc->room + e, single);
+        if (sc->grad)
+            add_gradient(sc, vertex, r, b, (tk_rt_triangle(width * b) + row) * sc->room + e, single);
+    }
+}
+
+/* The block of two vertices that are one: each entry is added to the diagonal block with its mirror image. */
+INLINE void add_equal(const scatter *sc, line l, int i, int j, int64_t e, int b, bool single)
+{
+    for (int r = 0; r < b; r++)
+        for (int c = 0; c < b; c++) {
+            const int row = r > c ? r : c;
+            const int64_t from = (tk_rt_triangle(i * b + r) + j * b + c) * sc->room + e,
+                          to = at_row(l, row) + l.length + r + c - row;
+            add_one(sc->values, to, sc->stage, from, single);
+            if (r == c)
+                add_one(sc->values, to, sc->stage, from, single);
+        }
+}
+
+/* The block of vertices i and j < i, in the row of the vertex with the higher number. */
+INLINE void add_pair(const scatter *sc, const int32_t *v, int i, int j, int64_t offset, int64_t e, int b, bool single)
+{
+    const line l = line_of(sc->p, v[i] > v[j] ? v[i] : v[j], b);
+    if (v[i] == v[j]) {
+        add_equal(sc, l, i, j, e, b, single);
+    } else if (v[i] > v[j]) {
+        for (int r = 0; r < b; r++)
+            for (int c = 0; c < b; c++)
+                add_one(sc->values, at_row(l, r) + offset * b + c, sc->stage,
+                        (tk_rt_triangle(i * b + r) + j * b + c) * sc->room + e, single);
+    } else {
+        for (int c = 0; c < b; c++)
+            for (int r = 0; r < b; r++)
+                add_one(sc->values, at_row(l, c) + offset * b + r, sc->stage,
+                        (tk_rt_triangle(i * b + r) + j * b + c) * sc->room + e, single);
+    }
+}
+
+INLINE void add_hessians(const scatter *sc, uint64_t owner, int b, bool single)
+{
+    const int width = sc->x->k->width;
+    for (int64_t e = 0; e < sc->n; e++) {
+        const int32_t *v = sc->x->places + (sc->from + e) * width;
+        int64_t pair = (sc->from + e) * sc->x->pairs;
+        for (int i = 0; i < width && v[i] >= 0; i++) {
+            if (owns(sc, owner, v[i]))
+                add_vertex(sc, v[i], i, e, b, width, single);
+            for (int j = 0; j < i; j++, pair++)
+                if (owns(sc, owner, v[i] > v[j] ? v[i] : v[j]))
+                    add_pair(sc, v, i, j, tk_rt_sparse_offset(sc->p, sc->x, pair), e, b, single);
+        }
+    }
+}
+
+INLINE void add_jacobians(const scatter *sc, uint64_t owner, int b, bool single)
+{
+    const tk_sparse *p = sc->p;
+    const int width = sc->x->k->width, ncols = (width - 1) * b;
+    for (int64_t e = 0; e < sc->n; e++) {
+        const int32_t *v = sc->x->places + (sc->from + e) * width;
+        if (!owns(sc, owner, v[0]))
+            continue;
+        const int64_t first = tk_rt_sparse_first(p, v[0]), length = tk_rt_sparse_blocks(p, v[0]) * b;
+        for (int i = 1; i < width && v[i] >= 0; i++) {
+            const int64_t at = first + b * tk_rt_sparse_offset(p, sc->x, (sc->from + e) * sc->x->pairs + i - 1);
+            for (int r = 0; r < p->block_rows; r++)
+                for (int c = 0; c < b; c++)
+                    add_one(sc->values, at + r * length + c, sc->stage, (r * ncols + (i - 1) * b + c) * sc->room + e,
+                            single);
+        }
+    }
+}
+
+INLINE void add_elements(const scatter *sc, uint64_t owner, int b, bool single)
+{
+    if (sc->p->hessian)
+        add_hessians(sc, owner, b, single);
+    else
+        add_jacobians(sc, owner, b, single);
+}
+
+/* Common sizes of blocks are constants. */
+INLINE void add_sized(const scatter *sc, uint64_t owner, bool single)
+{
+    switch (sc->p->block_cols) {
+    case 1:
+        add_elements(sc, owner, 1, single);
+        return;
+    case 2:
+        add_elements(sc, owner, 2, single);
+        return;
+    case 3:
+        add_elements(sc, owner, 3, single);
+        return;
+    default:
+        add_elements(sc, owner, sc->p->block_cols, single);
+    }
+}
+
+static void add_owned(const void *args, int64_t lo, int64_t hi)
+{
+    const scatter *sc = args;
+    for (int64_t owner = lo; owner < hi && owner < (int64_t)sc->owners; owner++)
+        if (sc->p->elem == TK_F32)
+            add_sized(sc, (uint64_t)owner, true);
+        else
+            add_sized(sc, (uint64_t)owner, false);
+}
+
+static void add_batch(tk_sparse_run *run, const rt_elements *x, int64_t n, int64_t numbers)
+{
+    tk_session *s = run->m->session;
+    const tk_field *by = &run->m->fields[run->k->by];
+    scatter sc = {run->p, x, run->from, n, run->room, run->stage, run->values, NULL, false, 1};
+    if (run->k->hessian && by->plane[TK_GRAD]) {
+        sc.grad = by;
+        sc.grad_dense = tk_rt_is_row_major(by, TK_GRAD) && tk_rt_is_aligned(by, TK_GRAD);
+    }
+    const tk_plan plan = tk_plan_make(n, 1, 2 * numbers);
+    const double work = tk_rt_work(s, &plan);
+    scatter shared = sc;
+    shared.owners = work > 0 ? (uint64_t)s->threads : 1;
+    tk_rt_for(s, &(rt_loop){(int64_t)shared.owners, work, add_owned, add_owned, &shared, &sc});
+}
+
+tk_status tk_sparse_add(tk_sparse_run *run)
+{
+    tk_session *s = run->m->session;
+    RT_ENTER(s, run->k->name, TK_BAD_STATE);
+    const rt_elements *x = tk_rt_sparse_part(run->p, run->k);
+    const int64_t n = run->to - run->from, numbers = numbers_of(run);
+    if (run->elements != x->n || n < 0 || n > run->room || run->to > x->n)
+        return tk_rt_sparse_changed(run->m, run->k);
+    if (n > 0 && run->k->hessian)
+        sum_energies(run, n);
+    if (n > 0 && run->p->semidefinite) {
+        const tk_status st = tk_rt_sparse_semidefinite(run, x, n);
+        if (st != TK_OK)
+            return st;
+    }
+    if (n > 0)
+        add_batch(run, x, n, numbers);
+    if (n > 0 && run->p->semidefinite) /* numbers that no element has are zero again */
+        memset(run->stage, 0, (size_t)run->numbers * tk_rt_scalar_bytes(run->p->elem));
+    run->from = run->to;
+    run->goes_on = run->from < x->n;
+    if (!run->goes_on || n > 0)
+        return TK_OK;
+    /* a row of a loop that does not fit takes more room */
+    if (run->room >= x->n)
+        return tk_rt_sparse_changed(run->m, run->k);
+    return make_stage(run, run->room ? 2 * run->room : batch_of(run, numbers), numbers);
+}
