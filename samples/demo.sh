@@ -14,6 +14,9 @@ gravity) packages='libgif-dev libpng-dev' ;;
 jelly) packages=libcairo2-dev ;;
 fit) packages='libcairo2-dev liblapacke-dev' ;;
 lapack) packages=liblapacke-dev ;;
+newton) packages='libcairo2-dev libsuitesparse-dev' ;;
+bundle) packages='libcairo2-dev liblapacke-dev' ;;
+quadrotor) packages='libcairo2-dev coinor-libipopt-dev' ;;
 pendulum) packages='libcairo2-dev libgif-dev coinor-libipopt-dev' ;;
 *) packages='libcairo2-dev libsdl2-dev' ;;
 esac
@@ -50,6 +53,6 @@ gravity)
     ./gravity --check --png="$build/gravity.png" --gif="$build/gravity.gif" "$@"
     echo "more: docs/gallery.md, and sh samples/demo.sh NAME"
     ;;
-fit | jelly | lapack | pendulum) "./$name" "$@" ;;
+bundle | fit | jelly | lapack | newton | pendulum | quadrotor) "./$name" "$@" ;;
 *) "./$name" --out="$build/$name" "$@" ;;
 esac

@@ -36,6 +36,7 @@ random()
     step "rewrites-$1" python3 tests/random/rewrites.py --build build-gcc -n 64 --seed "$1"
     step "schedules-$1" python3 tests/random/schedules.py --build build-gcc -n 64 --seed "$1"
     step "tables-$1" python3 tests/random/tables.py --build build-gcc -n 200 --from "$(($1 * 200))"
+    step "elements-$1" python3 tests/random/elements.py --build build-gcc -n 40 --from "$(($1 * 40))"
 }
 
 export PYTHONUNBUFFERED=1

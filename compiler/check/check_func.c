@@ -136,6 +136,7 @@ static void check_attrs(checker *c, const sym *s, tx_func *f)
     const bool kernel = s->kind == SYM_KERNEL, derived = kernel || s->item->is_export;
     if (derived)
         default_requests(c, f);
+    f->finite = c->opt->finite && !s->item->is_extern;
     for (const ast_attr *a = s->item->attrs; a && !diag_too_many(c->d); a = a->next) {
         for (const ast_attr *b = s->item->attrs; b != a; b = b->next)
             if (!strcmp(a->name, b->name)) {
@@ -149,14 +150,12 @@ static void check_attrs(checker *c, const sym *s, tx_func *f)
             check_requests(c, s, a, f);
         } else if (kernel && !strcmp(a->name, "no_grad")) {
             f->no_grad = plain_attribute(c, a);
+        } else if (!s->item->is_extern && !strcmp(a->name, "finite")) {
+            f->finite = plain_attribute(c, a);
         } else {
-            static const char *const known[] = {"grad_for", "jvp_for", "derive", "no_grad"}, *const of_extern[] = {
-                                                                                                 "grad_for", "jvp_for",
-                                                                                                 "grad"};
-            bad_attribute(c, a, what_it_is(s), s->item->is_extern ? of_extern : known,
-                          kernel                          ? 4
-                          : derived || s->item->is_extern ? 3
-                                                          : 2);
+            static const char *const known[] = {"grad_for", "jvp_for", "finite", "derive", "no_grad"};
+            static const char *const of_extern[] = {"grad_for", "jvp_for", "grad"};
+            bad_attribute(c, a, what_it_is(s), s->item->is_extern ? of_extern : known, kernel ? 5 : derived ? 4 : 3);
         }
     }
     if (f->no_grad && f->derive_explicit && f->nrequests)

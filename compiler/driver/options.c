@@ -229,8 +229,9 @@ static int check_server(const options *o, bool explain)
         return usage("--lsp gets its files from the editor: '%s'", o->input);
     if (o->output || o->header || o->prefix || o->depfile || o->cc || o->dump_after || o->write_deps || o->embed ||
         o->in_place || explain || o->diagnostics != DIAG_FORMAT_TEXT)
-        return usage("--lsp goes with -I, -D, --real, --debug, --no-runtime, --lanes, --checkpoints, -Werror and "
-                     "-Wshadow alone");
+        return usage(
+            "--lsp goes with -I, -D, --real, --debug, --finite, --no-runtime, --lanes, --checkpoints, -Werror and "
+            "-Wshadow alone");
 #ifndef TKC_HAVE_LSP
     return usage("--lsp: this tkc was built without jansson (Debian: libjansson-dev)");
 #else
@@ -273,7 +274,7 @@ static int check_together(const options *o, bool explain)
 
 /* What popt itself sets. */
 typedef struct flags {
-    int explain, in_place, write_deps, debug, lines, werror, shadow, no_runtime, casadi, through_text;
+    int explain, in_place, write_deps, debug, lines, werror, shadow, no_runtime, casadi, finite, through_text;
 } flags;
 
 /* The long option that an unknown one may be meant for: a similar name, or one that goes on. */
@@ -327,6 +328,7 @@ static int parse_all(options *o, poptContext con, const struct poptOption *table
     o->in_place = f->in_place;
     o->no_runtime = f->no_runtime;
     o->casadi = f->casadi;
+    o->finite = f->finite;
     if (f->explain && o->kind == OUTPUT_C && !o->output)
         o->kind = OUTPUT_EXPLAIN;
     return check_together(o, f->explain);
@@ -374,6 +376,8 @@ int options_parse(options *o, int argc, const char **argv)
         {"real", 0, POPT_ARG_STRING, NULL, OPT_REAL, "The type that `real` stands for (f32)", "f32|f64"},
         {"debug", 0, POPT_ARG_NONE, &f.debug, 0,
          "Generate checks of bounds, assertions, races and data that adjoints need", NULL},
+        {"finite", 0, POPT_ARG_NONE, &f.finite, 0,
+         "Fold products and sums with 0, as if no number were NaN or infinite; --debug checks each", NULL},
         {"no-runtime", 0, POPT_ARG_NONE, &f.no_runtime, 0,
          "Generate export funcs that need libm alone, for embedded use; fields and kernels are errors", NULL},
         {"casadi", 0, POPT_ARG_NONE, &f.casadi, 0,

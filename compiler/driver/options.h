@@ -40,7 +40,8 @@ typedef struct options {
     output_kind kind;
     unsigned frameworks; /* --python=torch,jax: PYTHON_TORCH, PYTHON_JAX */
     ir_where lanes, checkpoints;
-    bool write_deps, explain, in_place, debug, line_directives, werror, shadow, no_runtime, casadi, embed, through_text;
+    bool write_deps, explain, in_place, debug, line_directives, werror, shadow, no_runtime, casadi, embed, finite;
+    bool through_text;
     scalar real;
     diag_format diagnostics;
     VEC(const char *) include_dirs;

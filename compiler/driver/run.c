@@ -158,7 +158,8 @@ static bool check(run *r)
                                .defines = r->opt.defines.at,
                                .ndefines = (int)r->opt.defines.len,
                                .shadow = r->opt.shadow,
-                               .no_runtime = r->opt.no_runtime};
+                               .no_runtime = r->opt.no_runtime,
+                               .finite = r->opt.finite};
     r->typed = check_module(r->mem, r->names, r->diag, r->ast, r->ir, &opt);
     return r->typed && diag_error_count(r->diag) == 0;
 }
@@ -390,6 +391,7 @@ static int serve(const options *o)
                              .checkpoints = o->checkpoints,
                              .debug = o->debug,
                              .no_runtime = o->no_runtime,
+                             .finite = o->finite,
                              .werror = o->werror,
                              .shadow = o->shadow,
                              .verify = VERIFY,

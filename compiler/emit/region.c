@@ -238,8 +238,28 @@ static void emit_derivative_assert(cfn *c, const ir_op *op)
     c->indent--;
 }
 
+static void emit_finite_assert(cfn *c, const ir_op *op)
+{
+    const char *message = arena_printf(c->e->mem, "%s:%u: %s", place_of(c->e, op->loc), op->loc.col,
+                                       ir_text_attr(op)->text),
+               *number = val_text(c, op->args[0], 0);
+    if (c->pure) {
+        emit_check(c, op->loc, arena_printf(c->e->mem, "isfinite(%s)", number), message);
+        return;
+    }
+    stmt(c, op->loc, "if (!isfinite(%s)) {", number);
+    c->indent++;
+    stmt(c, nowhere, "tk_fail(%s, TK_NOT_FINITE, \"%%s\", %s);", session_text(c), c_string(c->e->mem, message));
+    emit_leave(c);
+    close_block(c);
+}
+
 static void emit_assert(cfn *c, const ir_op *op)
 {
+    if (ir_text_attr(op)->whose == IR_ASSERT_FINITE) {
+        emit_finite_assert(c, op);
+        return;
+    }
     if (ir_text_attr(op)->whose == IR_ASSERT_DERIVATIVE) {
         emit_derivative_assert(c, op);
         return;
@@ -343,6 +363,41 @@ static void emit_print(cfn *c, const ir_op *op)
 
 /* ---- all ---- */
 
+/* Behind op in its region: the cosine of what op is the sine of, or the other way round. C compilers merge the calls
+ * themselves, but for the call of what decides. */
+static const ir_op *other_of_both(const cfn *c, const ir_op *op)
+{
+    if (!is_of_both(c->use, op))
+        return NULL;
+    const ir_opcode code = op->code == OP_SIN ? OP_COS : OP_SIN;
+    for (const ir_op *o = op->next; o; o = o->next)
+        if (o->code == code && o->args[0] == op->args[0] && (op->res[0]->exact || o->res[0]->exact) &&
+            c->use[o->res[0]->id].uses)
+            return o;
+    return NULL;
+}
+
+/* One call for sine and cosine. True if op's value has its name. */
+static bool emit_both(cfn *c, const ir_op *op)
+{
+    const ir_value *v = op->res[0];
+    if (c->v[v->id].e.text)
+        return true;
+    const ir_op *other = c->use[v->id].uses ? other_of_both(c, op) : NULL;
+    if (!other)
+        return false;
+    const ir_value *sine = op->code == OP_SIN ? v : other->res[0], *cosine = op->code == OP_SIN ? other->res[0] : v;
+    const char *angle = val_text(c, op->args[0], PREC_COND), *type = scalar_c_type(v->type);
+    const char *const names[] = {names_unique(c->names, sine->name ? sine->name : c->v[sine->id].hint),
+                                 names_unique(c->names, cosine->name ? cosine->name : c->v[cosine->id].hint)};
+    stmt(c, cosine->loc, "%s %s;", type, names[1]);
+    stmt(c, sine->loc, "const %s %s = tk_exact_sincos_%s(%s, &%s);", type, names[0], scalar_name(v->type), angle,
+         names[1]);
+    define_name(c, sine, names[0]);
+    define_name(c, cosine, names[1]);
+    return true;
+}
+
 static void emit_other(cfn *c, const ir_op *op)
 {
     switch (op->code) {
@@ -382,6 +437,11 @@ static void emit_other(cfn *c, const ir_op *op)
     case OP_YIELD: /* its region's owner prints it */
     case OP_COUNT:
         break;
+    case OP_SIN:
+    case OP_COS:
+        if (emit_both(c, op))
+            break;
+        /* fall through */
     default:
         define(c, op->res[0], pure_expr(c, op), op->loc);
     }

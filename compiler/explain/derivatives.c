@@ -256,6 +256,7 @@ void explain_derivatives(words *w, const ir_func *k)
         explain_reverse(w, k);
         explain_forward(w, k);
     }
+    explain_matrices(w, k);
     explain_statements(w, k);
     explain_repeats(w, k);
 }

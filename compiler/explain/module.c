@@ -12,8 +12,8 @@ static void explain_func(words *w, const ir_func *k)
     explain_needs(w, k);
     explain_loops(w, k);
     explain_memory(w, k);
-    const ir_func *const derived[] = {k->ad.grad, k->ad.jvp, k->ad.hvp};
-    for (int i = 0; i < 3; i++)
+    const ir_func *const derived[] = {k->ad.grad, k->ad.jvp, k->ad.hvp, k->ad.elements.sweep};
+    for (int i = 0; i < 4; i++)
         if (derived[i] && derived[i] != k && !derived[i]->ad.custom_of) {
             explain_loops(w, derived[i]);
             if (!k->pure)
@@ -32,7 +32,8 @@ void explain_module(strbuf *out, const ir_module *m, const notes *n)
             : "");
     explain_fields(&w);
     for (size_t i = 0; i < m->funcs.len; i++)
-        if (m->funcs.at[i]->kind == IR_KERNEL)
+        if (m->funcs.at[i]->kind == IR_KERNEL && !ir_is_hidden(m->funcs.at[i]))
             explain_func(&w, m->funcs.at[i]);
+    explain_matrix_values(&w);
     facts_free(&w.facts);
 }

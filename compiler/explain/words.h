@@ -89,6 +89,8 @@ const char *bytes_text(const words *w, formula f);
 void explain_fields(words *w);
 void explain_touched(words *w, const ir_func *k);     /* inputs and outputs */
 void explain_derivatives(words *w, const ir_func *k); /* which there are, what is active and why not */
+void explain_matrices(words *w, const ir_func *k);    /* how Jacobians and Hessians are made */
+void explain_matrix_values(words *w);                 /* the same of f.jacobian(x), f.hessian(x) */
 /* Components of a field, and of an argument, that have no gradient although the kernel reads them. */
 void explain_steering(words *w, const ir_func *k, const ir_field *f);
 void explain_steering_argument(words *w, const ir_func *k, const ir_sigparam *p, const char *name);

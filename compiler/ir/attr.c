@@ -82,6 +82,17 @@ const char *ir_no_lanes_text(ir_no_lanes why)
     return no_lanes_texts[why];
 }
 
+static const char *const no_line_texts[IR_NO_LINE_COUNT] = {
+#define NO_LINE(id, text) text,
+#include "ir/reasons/no_line.def"
+#undef NO_LINE
+};
+
+const char *ir_no_line_text(ir_no_line why)
+{
+    return no_line_texts[why];
+}
+
 ir_class ir_class_of(const ir_op *op)
 {
     const ir_attr_kind kind = ir_attr_kind_of(op->code);

@@ -27,6 +27,14 @@ typedef enum ir_no_lanes {
     IR_NO_LANES_COUNT
 } ir_no_lanes;
 
+/* Why a loop of a function with a Jacobian or Hessian is not unrolled: no_line.def. */
+typedef enum ir_no_line {
+#define NO_LINE(id, text) IR_NO_LINE_##id,
+#include "ir/reasons/no_line.def"
+#undef NO_LINE
+    IR_NO_LINE_COUNT
+} ir_no_line;
+
 /* Why it is no gather: scatter.def. */
 typedef enum ir_scatter_reason {
 #define REASON(id, text) IR_SCATTER_##id,
@@ -37,13 +45,15 @@ typedef enum ir_scatter_reason {
 
 /* Whose an assertion is. Where a built-in one fails, its message tells the column as well; IR_ASSERT_BOUNDS has a
  * subscript and an extent in place of the condition. IR_ASSERT_RACE: no two iterations of the task behind it meet.
- * IR_ASSERT_DERIVATIVE: there is a derivative; fails where the session stops at numbers that are not finite. */
+ * IR_ASSERT_DERIVATIVE: there is a derivative; fails where the session stops at numbers that are not finite.
+ * IR_ASSERT_FINITE has a float in place of the condition: of a function whose numbers are finite, its text. */
 typedef enum ir_assert {
     IR_ASSERT_USER,
     IR_ASSERT_BUILT_IN,
     IR_ASSERT_BOUNDS,
     IR_ASSERT_RACE,
-    IR_ASSERT_DERIVATIVE
+    IR_ASSERT_DERIVATIVE,
+    IR_ASSERT_FINITE
 } ir_assert;
 
 typedef enum ir_reduce { IR_RED_ADD, IR_RED_MIN, IR_RED_MAX, IR_RED_LAST_MIN, IR_RED_LAST_MAX } ir_reduce;
@@ -164,6 +174,7 @@ typedef struct ir_attr_loop {
     bool short_trip;    /* runs a few times only: not worth vectorising */
     bool unrolled_by_4; /* does four trips at a time, what is left of them is behind it; by the jam pass */
     bool parallel;      /* iterations are unordered by the language (inner part of a task after the rows pass) */
+    ir_no_line no_line; /* by the unroll pass */
 } ir_attr_loop;
 
 typedef struct ir_attr_task {

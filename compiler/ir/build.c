@@ -23,6 +23,7 @@ void ir_module_destroy(ir_module *m)
     vec_free(&m->funcs);
     vec_free(&m->externs);
     vec_free(&m->places);
+    vec_free(&m->matrices);
 }
 
 ir_func *ir_func_create(ir_module *m, ir_func_kind kind, const char *name)
@@ -162,6 +163,7 @@ ir_op *ir_insert(ir_builder *b, ir_opcode code, int nargs, ir_value *const *args
     for (int i = 0; i < nres; i++) {
         op->res[i] = new_value(b->func, res_types[i], b->region, op, i, b->loc);
         op->res[i]->exact = b->exact && scalar_is_float(res_types[i]);
+        op->res[i]->finite = b->finite && scalar_is_float(res_types[i]);
     }
     op->nregions = nregions;
     op->regions = nregions ? ARENA_ARRAY(mem, ir_region *, nregions) : NULL;

@@ -70,6 +70,7 @@ ir_op *ir_clone_in_slice(ir_builder *b, const ir_op *op, const ir_slice *s)
         ir_value *v = ir_add_result(c, op->res[i]->type);
         v->name = op->res[i]->name;
         v->loc = op->res[i]->loc;
+        v->finite = op->res[i]->finite;
         ir_map_set(s->map, op->res[i], v);
     }
     return c;

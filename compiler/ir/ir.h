@@ -62,8 +62,10 @@ struct ir_value {
     ir_op *def;        /* defining operation, NULL for region parameters */
     ir_region *region; /* of which it is a parameter, or in which def stands */
     int index;         /* among def's results or region's parameters */
-    bool exact; /* a float that decides, or from which one is computed: the same bits wherever it is computed. By the
-                   decisions pass */
+    bool exact;  /* a float that decides, or from which one is computed: the same bits wherever it is computed. By the
+                    decisions pass */
+    bool finite; /* by an operation of a function whose numbers are finite: a product with 0 is 0, and zeros have no
+                    sign */
     src_loc loc;
 };
 
@@ -126,6 +128,7 @@ void ir_set_class(ir_op *op, ir_class c); /* of one that may have a class */
 const char *ir_class_text(ir_class c);
 const char *ir_class_words(ir_class c); /* a sentence for whoever has not read the documentation */
 const char *ir_no_lanes_text(ir_no_lanes why);
+const char *ir_no_line_text(ir_no_line why);
 
 const char *ir_scatter_reason_text(ir_scatter_reason w);
 static inline ir_func *ir_callee_of(const ir_op *op)
@@ -432,12 +435,13 @@ struct ir_module {
     size_t nfields;           /* without these */
     size_t narrays;           /* of kernels */
     VEC(ir_mparam *) params;
-    VEC(ir_func *) funcs;   /* functions and kernels, derived ones included, in order of creation */
-    VEC(ir_func *) externs; /* the C functions that the host provides, called or not */
-    ir_func *extents;       /* no parameters; yields every field's extents as i64 */
-    VEC(src_loc) places;    /* --debug: of DECISION, by number */
-    bool decides;           /* floats steer, so that flags of C compilers which change them are refused */
-    bool decided;           /* behind the decisions pass: the verifier looks at exact values */
+    VEC(ir_func *) funcs;            /* functions and kernels, derived ones included, in order of creation */
+    VEC(ir_func *) externs;          /* the C functions that the host provides, called or not */
+    ir_func *extents;                /* no parameters; yields every field's extents as i64 */
+    VEC(src_loc) places;             /* --debug: of DECISION, by number */
+    VEC(const ir_matrix *) matrices; /* Jacobians and Hessians, in order of creation; a value counts once per use */
+    bool decides;                    /* floats steer, so that flags of C compilers which change them are refused */
+    bool decided;                    /* behind the decisions pass: the verifier looks at exact values */
 };
 
 /* ---- storages: all planes of all fields, numbered ---- */
@@ -475,7 +479,8 @@ typedef struct ir_builder {
     ir_op *before;
     src_loc loc;
     ir_op *origin;
-    bool exact; /* new floats are exact */
+    bool exact;  /* new floats are exact */
+    bool finite; /* new floats are of a function whose numbers are finite */
 } ir_builder;
 
 ir_module *ir_module_create(arena *mem, intern_pool *names, diag_sink *diag, const char *name);

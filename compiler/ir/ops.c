@@ -301,14 +301,38 @@ bool op_zero_derivative(ir_opcode code, int k)
     return strcmp(op_get(code)->d[k], "0") == 0;
 }
 
+/* A constant 0, and what is made of it, operations deep at most. */
+static bool is_zero(const ir_value *v, int deep)
+{
+    const ir_op *op = v->def;
+    if (!op || deep == 0 || !scalar_is_float(v->type))
+        return false;
+    switch (op->code) {
+    case OP_CONST:
+        return ir_float(v) == 0.0;
+    case OP_NEG:
+    case OP_CAST:
+    case OP_DIV:
+        return is_zero(op->args[0], deep - 1);
+    case OP_MUL:
+        return is_zero(op->args[0], deep - 1) || is_zero(op->args[1], deep - 1);
+    case OP_ADD:
+    case OP_SUB:
+        return is_zero(op->args[0], deep - 1) && is_zero(op->args[1], deep - 1);
+    default:
+        return false;
+    }
+}
+
+bool op_is_zeroed_by(const ir_op *op, int k)
+{
+    enum { DEEP = 8 };
+    return (op->code == OP_MUL || (op->code == OP_DIV && k == 0)) && is_zero(op->args[k], DEEP);
+}
+
 bool op_contributes_nothing(const ir_op *op, int k)
 {
-    if (op_zero_derivative(op->code, k))
-        return true;
-    if (op->code != OP_MUL || !scalar_is_float(op->res[0]->type))
-        return false;
-    const ir_value *factor = op->args[1 - k];
-    return ir_is_const(factor) && ir_float(factor) == 0.0;
+    return op_zero_derivative(op->code, k) || op_is_zeroed_by(op, 1 - k);
 }
 
 static bool has_in_rule(const op_info *of, const char *name)

@@ -83,7 +83,9 @@ bool op_has_vector_form(ir_opcode code);
 bool op_may_have_poles(ir_opcode code);
 /* True if the derivative with respect to operand k is zero by table. */
 bool op_zero_derivative(ir_opcode code, int k);
-bool op_contributes_nothing(const ir_op *op, int k); /* the same, or the other factor is a constant 0 */
+/* Whether operand k is a factor or numerator, and 0 by structure: a constant 0, a product with one, a sum of those. */
+bool op_is_zeroed_by(const ir_op *op, int k);
+bool op_contributes_nothing(const ir_op *op, int k); /* the same, or the other operand is such a 0 */
 bool op_not_differentiable(ir_opcode code, int k);
 
 /* ---- derivative rules as IR (ir/rule.c) ---- */

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "tkc/tkc_planes.h"
+#include "util/diag.h"
 
 /* Which of a field's storages a memory operation touches. */
 typedef enum ir_plane {
@@ -77,5 +78,21 @@ typedef struct ir_elements {
     int arity;
     ir_field *to; /* energy, or residual */
 } ir_elements;
+
+/* How a Jacobian or Hessian is made: what --explain says. */
+typedef struct ir_matrix {
+    const ir_func *of;        /* function or kernel of the program */
+    int kind;                 /* IR_DERIVE_JAC and so on */
+    src_loc at;               /* a value: its use; an element: its parallel loop; else that of the function */
+    bool value;               /* f.jacobian(x), f.hessian(x) */
+    int rows, cols, entries;  /* entries: not zero by structure */
+    int vertices;             /* of an element */
+    const ir_func *line;      /* the straight line; NULL: column by column */
+    int64_t operations;       /* of the line, which may be too long; 0: there is none */
+    int64_t shared;           /* of these: several results or entries follow from them */
+    int64_t forward, reverse; /* operations of a sweep over the vertices that elimination leaves */
+    const char *why;          /* why column by column */
+    src_loc why_at;           /* line 0: nowhere */
+} ir_matrix;
 
 #endif

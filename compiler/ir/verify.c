@@ -360,6 +360,9 @@ static bool check_assert_print(const verifier *v, const ir_op *op)
     if (op->code == OP_ASSERT && ir_text_attr(op)->whose == IR_ASSERT_BOUNDS)
         return expect_shape(v, op, 2, 0, 0) && expect_type(v, op, op->args[0], SC_I64, "subscript") &&
                expect_type(v, op, op->args[1], SC_I64, "extent");
+    if (op->code == OP_ASSERT && ir_text_attr(op)->whose == IR_ASSERT_FINITE)
+        return expect_shape(v, op, 1, 0, 0) &&
+               (scalar_is_float(op->args[0]->type) || fault(v, op, "no float that is finite"));
     return op->code == OP_PRINT ||
            (expect_shape(v, op, 1, 0, 0) && expect_type(v, op, op->args[0], SC_BOOL, "condition"));
 }

@@ -69,6 +69,8 @@ static void expand(lower *l, tx_func *f, tx_expr *const *given, const agg *args,
         if (!results[i]->val)
             results[i]->mem = ir_local(&l->b, results[i]->elem, results[i]->n, f->name);
     }
+    frame *outer = l->frame;
+    const bool finite = l->b.finite;
     for (int i = 0; i < f->nparams; i++) {
         agg a = args[i];
         a.stable = true; /* nothing of the caller changes while the callee runs, but arrays that it was given */
@@ -77,13 +79,17 @@ static void expand(lower *l, tx_func *f, tx_expr *const *given, const agg *args,
         else
             var_bind(l, f->params[i], &a);
     }
-    frame *outer = l->frame;
     l->frame = &inner;
+    enter_finite(l, &inner, outer);
+    for (int i = 0; i < f->nparams; i++)
+        if (!f->params[i]->by_ref)
+            check_finite(l, &args[i], l->b.loc);
     if (has_room(l, f))
         lower_list(l, f->body, NULL, 0);
     else
         set_zero(l, results, n);
     l->frame = outer;
+    l->b.finite = finite;
     for (int i = 0; i < n; i++) {
         out[i] = var_agg(l, results[i]);
         out[i].stable = out[i].fresh = true; /* memory of this expansion alone */
@@ -216,6 +222,11 @@ static void call_along(lower *l, const tx_expr *e, const agg *args, agg *out)
     out[0].at[0] = ir_along(&l->b, e->callee->lowered, n, v);
 }
 
+static bool is_derivative(const tx_expr *e)
+{
+    return e->adjoint || e->gradient || e->jacobian || e->hessian || e->along;
+}
+
 void lower_call(lower *l, const tx_expr *e, agg *out)
 {
     tx_func *f = e->callee;
@@ -239,4 +250,6 @@ void lower_call(lower *l, const tx_expr *e, agg *out)
     else
         call(l, f, args, key, out);
     l->b.loc = e->loc;
+    for (int i = 0; !is_derivative(e) && i < result_count(f->result); i++)
+        check_finite(l, &out[i], e->loc);
 }

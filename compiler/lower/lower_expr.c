@@ -90,10 +90,10 @@ static bool is_plain(const tx_expr *e, int *budget)
     return true;
 }
 
-static bool is_cheap(const tx_expr *e)
+static bool is_cheap(const lower *l, const tx_expr *e)
 {
     int budget = 12;
-    return is_plain(e, &budget);
+    return !checks_finite(l) && is_plain(e, &budget);
 }
 
 /* ---- choices ---- */
@@ -127,7 +127,7 @@ static agg lower_cond(lower *l, const tx_expr *e)
         return to;
     }
     agg r = agg_scalars(l, elem, n);
-    if (is_cheap(e->b) && is_cheap(e->c)) {
+    if (is_cheap(l, e->b) && is_cheap(l, e->c)) {
         agg b = lower_expr(l, e->b), c = lower_expr(l, e->c);
         l->b.loc = e->loc;
         for (int k = 0; k < n; k++)
@@ -149,7 +149,7 @@ static agg lower_logical(lower *l, const tx_expr *e)
 {
     ir_value *a = lower_scalar(l, e->a);
     bool is_and = e->kind == TX_LAND;
-    if (is_cheap(e->b)) {
+    if (is_cheap(l, e->b)) {
         ir_value *b = lower_scalar(l, e->b);
         l->b.loc = e->loc;
         return agg_one(l, ir_op2(&l->b, is_and ? OP_AND : OP_OR, a, b));
@@ -490,6 +490,15 @@ void lower_bind(lower *l, tx_local *const *locals, int n, const tx_expr *value)
         var_bind(l, locals[k], &v[k]);
 }
 
+/* Not of a whole local array, whose elements are checked one by one, of what a task reduces into, which begins with the
+ * greatest or least number there is, nor of a call, whose results are checked. */
+static bool has_checks(const tx_expr *e)
+{
+    if (e->kind == TX_LOCAL)
+        return !in_memory(e->type) && !var_of(e->local)->acc;
+    return e->kind != TX_CALL && e->kind != TX_LET;
+}
+
 agg lower_expr(lower *l, const tx_expr *e)
 {
     src_loc outer = l->b.loc;
@@ -556,6 +565,8 @@ agg lower_expr(lower *l, const tx_expr *e)
         r = lower_let(l, e);
         break;
     }
+    if (has_checks(e))
+        check_finite(l, &r, e->loc);
     l->b.loc = outer;
     return r;
 }

@@ -65,6 +65,8 @@ typedef struct frame {
     loop_ctx *loop;
     ir_value *key;           /* what its random numbers start from; NULL if it draws none */
     const counter *counters; /* innermost loop first */
+    bool finite;             /* its numbers are */
+    const char *not_finite;  /* what --debug says of one that is not; NULL: nothing is checked */
 } frame;
 
 typedef struct lower {
@@ -99,6 +101,15 @@ lvar *var_of(const tx_local *local);
 ir_value *var_get(lower *l, const lvar *v, int k);
 agg var_agg(lower *l, const lvar *v);
 void name_value(ir_value *v, const char *name);
+
+/* ---- functions whose numbers are finite (finite.c) ---- */
+
+/* The builder goes on in f, which is expanded in `outer`; NULL: it is a function. Built-in functions are as what calls
+ * them. */
+void enter_finite(lower *l, frame *f, const frame *outer);
+bool checks_finite(const lower *l);
+/* For --debug: a component that is not finite fails the launch. */
+void check_finite(lower *l, const agg *a, src_loc loc);
 
 /* ---- memory places (aggregates.c) ---- */
 

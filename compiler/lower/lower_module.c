@@ -55,8 +55,10 @@ static void lower_params(lower *l, ir_func *f, const tx_func *fn)
         }
     }
     for (int i = 0; i < fn->nparams; i++)
-        if (!fn->params[i]->array)
+        if (!fn->params[i]->array) {
             var_bind(l, fn->params[i], &args[i]);
+            check_finite(l, &args[i], fn->params[i]->loc);
+        }
 }
 
 static void set_results(lower *l, ir_func *f, ir_value *const *v, int n)
@@ -157,6 +159,7 @@ static ir_func *lower_func(lower *l, tx_func *fn, ir_func_kind kind)
     fr.results = ARENA_ARRAY(l->mem, lvar *, fr.nresults);
     l->b = body_builder(f, fn->loc);
     l->frame = &fr;
+    enter_finite(l, &fr, NULL);
     for (int i = 0; i < fr.nresults; i++) {
         fr.results[i] = var_create(l, "result", result_type(fn->result, i));
         if (!fr.results[i]->val)

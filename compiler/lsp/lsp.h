@@ -14,7 +14,7 @@ typedef struct lsp_options {
     size_t ninclude_dirs, ndefines;
     scalar real;
     ir_where lanes, checkpoints;
-    bool debug, no_runtime, werror, shadow, verify;
+    bool debug, no_runtime, finite, werror, shadow, verify;
     const char *version;
     /* Address of the page that explains a diagnostic; NULL: there is none. The caller frees it. */
     char *(*page_of)(const char *code);

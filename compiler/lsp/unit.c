@@ -117,7 +117,8 @@ static bool check(unit *u, const unit_host *h, const char *name)
                                .defines = o->defines,
                                .ndefines = (int)o->ndefines,
                                .shadow = o->shadow,
-                               .no_runtime = o->no_runtime};
+                               .no_runtime = o->no_runtime,
+                               .finite = o->finite};
     u->asked = true;
     u->typed = check_module(u->mem, u->names, u->diag, u->ast, u->ir, &opt);
     return u->typed && reach(u, UNIT_CHECKED);

@@ -79,6 +79,7 @@ static void leave_recorded(tk_session **of)
     e->last = s->launches;
     if (tk_rt_call_after(s, e, tk_session_status(s)) == TK_OK)
         tk_rt_call_needs(s, e);
+    tk_rt_tape_called(s, e);
 }
 
 static void forward_recorded(tk_session *s, const rt_call *c, void *args)

@@ -46,7 +46,7 @@ static double against_sides(gradcheck *g, const rt_line *l, const modes *m, doub
 static bool jumps_explain(const rt_line *l, const modes *m, const rt_slope *d)
 {
     const double apart = fmax(fabs(m->reverse - d->slope), m->has_forward ? fabs(m->forward - d->slope) : 0);
-    return isfinite(apart) && tk_rt_slope_of_jumps(l, d->step, apart / 4);
+    return !isnan(m->reverse) && isfinite(apart) && tk_rt_slope_of_jumps(l, d->step, apart / 4);
 }
 
 /* A derivative that is small beside the others of its field has their rounding. */

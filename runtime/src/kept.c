@@ -143,11 +143,12 @@ static tk_status refuse(const rt_writer *w, const comparing *c)
     tk_session *s = f->module->session;
     const rt_entry *needing = &s->tape.entries[c->launch - 1];
     return tk_fail(s, TK_OVERWRITTEN,
-                   "%s changes '%s', but the %s '%s' (launch %u on the tape) needs the data that it found there: "
+                   "%s changes '%s', but the %s '%s' (launch %zu on the tape) needs the data that it found there: "
                    "declare '%s' as saved, give it a dimension for time, or write to another part of it",
                    writer_text(w).s, tk_rt_element_text(f, c->k->plane, c->refused).s,
                    needing->call ? "backward function of" : "adjoint of kernel",
-                   needing->call ? tk_rt_call_name(needing->call) : needing->kernel->name, c->launch, f->desc->name);
+                   needing->call ? tk_rt_call_name(needing->call) : needing->kernel->name, s->tape.start + c->launch,
+                   f->desc->name);
 }
 
 /* What changed of one copy, to the list of an entry. */

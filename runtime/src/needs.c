@@ -16,7 +16,7 @@
 
 /* ---- what is needed ---- */
 
-static struct rt_needs *needs_of(tk_field *f, tk_plane plane)
+struct rt_needs *tk_rt_needs_of(tk_field *f, tk_plane plane)
 {
     struct rt_needs **at = &f->needs[plane == TK_DUAL];
     if (!*at) {
@@ -103,7 +103,7 @@ static bool is_noted(const struct rt_needs *n, const int64_t *b, kind k)
 /* What launch number `launch`, from 1, needs. */
 static bool note_box(tk_field *f, tk_plane plane, const int64_t *b, kind k, uint32_t launch)
 {
-    struct rt_needs *n = needs_of(f, plane);
+    struct rt_needs *n = tk_rt_needs_of(f, plane);
     if (!n)
         return false;
     if (add_to_sum(n, b) && is_noted(n, b, k))
@@ -243,7 +243,7 @@ static bool writes_beside(rt_parts w, bool duals)
 
 static bool note_first(tk_field *f, tk_plane plane, int64_t first, int64_t last)
 {
-    struct rt_needs *n = needs_of(f, plane);
+    struct rt_needs *n = tk_rt_needs_of(f, plane);
     if (!n)
         return false;
     if (first > last)

@@ -24,6 +24,9 @@ struct rt_needs {
     int64_t *log; /* 2 * dims each: lo, hi */
     rt_mark_of_need *marks;
     size_t n, cap;
+    uint64_t epoch; /* under a budget, of the data: tk_session.epoch when the next two were set */
+    int64_t made;   /* the launch that replaced all of them, -1: not known */
+    bool crosses;   /* they are read in a later segment than that launch's */
 };
 
 /* A copy of what a launch is about to write, where that meets what adjoints need. */
@@ -99,6 +102,9 @@ static inline bool next_part(rt_parts *w)
 /* Of a part that meets a box of what is needed: a copy of what adjoints may need of it, to the list; of a saved field
  * all of it. False after failing the session. */
 bool tk_rt_kept_add(tk_field *f, tk_plane plane, const int64_t *b, kind kind_of, struct rt_kept **kept);
+
+/* Of a field; NULL after failing the session. */
+struct rt_needs *tk_rt_needs_of(tk_field *f, tk_plane plane);
 
 /* The box of a whole field, with components; false: it is empty. */
 bool tk_rt_needs_whole(const tk_field *f, int64_t *b);

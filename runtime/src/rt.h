@@ -82,6 +82,8 @@ typedef struct rt_tape {
     bool all;                  /* all parts of launches count: it has a call of the host's */
     struct rt_kept *call_kept; /* what the running function of a triple may write of what adjoints need */
     size_t listed;             /* how many entries' needs are */
+    size_t start;              /* number of the first entry among the launches of the tape; 0 without a budget */
+    struct rt_budget *budget;  /* NULL: none */
 } rt_tape;
 
 /* What is watched during a launch; watch.c. */
@@ -153,6 +155,11 @@ struct tk_session {
     tk_module *modules;
     uint64_t draws;    /* launches that drew random numbers, since the seed was set */
     uint64_t launches; /* launches with a record, ever */
+
+    size_t tape_budget;    /* bytes, of the next tape; 0: none */
+    tk_tape_report report; /* of the last tape */
+    uint64_t epoch;        /* how often data have jumped to another time of a tape under a budget */
+    bool again;            /* a launch runs again */
 
     bool (*stop)(void *user); /* NULL: none */
     void *stop_user;
@@ -411,6 +418,8 @@ tk_status tk_rt_tape_inside_end(tk_module *m, const tk_kernel *k, tk_status st, 
 /* Records a call of the host's; *kept: the arguments to give it. */
 tk_status tk_rt_tape_record_call(tk_session *s, const rt_call *c, const void *args, size_t size, void **kept);
 /* After a function of the host's: closes a tape whose module went meanwhile. */
+/* The function forward of the last entry has run. */
+void tk_rt_tape_called(tk_session *s, const rt_entry *e);
 void tk_rt_tape_end_call(tk_session *s);
 void tk_rt_tape_close(tk_session *s);
 void tk_rt_tape_free(tk_session *s);

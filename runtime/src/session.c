@@ -220,7 +220,7 @@ tk_status tk_rt_check_closed(tk_session *s, const char *what)
 
 void tk_print(tk_session *s, const char *text)
 {
-    if (s->stop && tk_failed(s))
+    if (s->again || (s->stop && tk_failed(s)))
         return;
     pthread_mutex_lock(&s->print_lock);
     if (s->opt.on_print)

@@ -358,6 +358,51 @@ struct rt_state *tk_rt_state_shrink(tk_session *s, const struct rt_state *st, si
     return small;
 }
 
+/* ---- sums of bits ---- */
+
+enum { SUMS = 4 };
+
+static void mix(uint64_t *h, uint64_t word)
+{
+    *h = (*h ^ word) * 0x9e3779b97f4a7c15u;
+    *h ^= *h >> 32;
+}
+
+static void sum_run(void *ctx, unsigned char *at, unsigned char *value, int64_t component, size_t bytes)
+{
+    uint64_t *h = ctx, word;
+    (void)value;
+    (void)component;
+    for (; bytes >= SUMS * sizeof word; at += SUMS * sizeof word, bytes -= SUMS * sizeof word)
+        for (int k = 0; k < SUMS; k++) {
+            memcpy(&word, at + (size_t)k * sizeof word, sizeof word);
+            mix(&h[k], word);
+        }
+    for (size_t n; bytes > 0; at += n, bytes -= n) {
+        n = bytes < sizeof word ? bytes : sizeof word;
+        word = 0;
+        memcpy(&word, at, n);
+        mix(&h[0], word);
+    }
+}
+
+uint64_t tk_rt_state_sum(tk_field *f, tk_plane plane, const int64_t *box)
+{
+    const size_t size = tk_rt_scalar_bytes(f->desc->elem);
+    rt_piece p = {.field = f,
+                  .plane = plane,
+                  .element = (size_t)f->desc->ncomp * size,
+                  .members = 1,
+                  .box = box,
+                  .values = f->plane[plane]}; /* not used */
+    p.bytes = (size_t)count_of(&p) * size;
+    uint64_t h[SUMS] = {1, 2, 3, 4};
+    walk(&p, sum_run, h);
+    for (int k = 1; k < SUMS; k++)
+        mix(&h[0], h[k]);
+    return h[0];
+}
+
 /* ---- sums ---- */
 
 static void add_range(const void *args, int64_t lo, int64_t hi)

@@ -54,6 +54,8 @@ typedef bool (*rt_differs_fn)(void *ctx, const rt_piece *p, int64_t component, c
 void tk_rt_state_differ(const struct rt_state *st, rt_differs_fn fn, void *ctx);
 /* The n components of a state of one piece that differ. NULL when out of memory. */
 struct rt_state *tk_rt_state_shrink(tk_session *s, const struct rt_state *st, size_t n);
+/* A sum over the bits of a box of a plane, which tells data apart. */
+uint64_t tk_rt_state_sum(tk_field *f, tk_plane plane, const int64_t *box);
 /* Adds the values of whole fields to these. */
 void tk_rt_state_add(tk_session *s, const struct rt_state *st);
 /* The piece of the field, or NULL. */

@@ -1,87 +1,5 @@
 /* The tape: which launches ran, and their adjoints in reverse. */
-#include "states.h"
-
-static bool grow_entries(tk_session *s)
-{
-    rt_tape *t = &s->tape;
-    const size_t cap = t->cap ? 2 * t->cap : 64;
-    rt_entry *entries = cap > SIZE_MAX / 4 / sizeof *entries ? NULL : tk_rt_alloc(s, cap * sizeof *entries, false);
-    if (!entries)
-        return false;
-    if (t->count > 0)
-        memcpy(entries, t->entries, t->count * sizeof *entries);
-    tk_rt_free(s, t->entries);
-    t->entries = entries;
-    t->cap = cap;
-    return true;
-}
-
-/* Room for one more entry; `what` and `name` are for the message. */
-static bool reserve_entry(tk_session *s, const char *what, const char *name)
-{
-    if (s->tape.count < s->tape.cap || grow_entries(s))
-        return true;
-    tk_fail(s, TK_NO_MEMORY, "out of memory for launch %zu of a tape (%s '%s')", s->tape.count + 1, what, name);
-    return false;
-}
-
-/* An entry with its copy of the arguments and room for the record, or NULL after failing the session. */
-static rt_entry *push_entry(tk_module *m, const tk_kernel *k, const void *args)
-{
-    const size_t args_size = m->session->forward.open ? k->jvp_args_size : k->args_size;
-    tk_session *s = m->session;
-    rt_tape *t = &s->tape;
-    if (!reserve_entry(s, "kernel", k->name))
-        return NULL;
-    rt_entry e = {.module = m, .kernel = k};
-    if (args_size > 0) {
-        void *copy = tk_stack_alloc(&t->args, 1, args_size);
-        if (!copy)
-            return NULL;
-        memset(copy, 0, args_size); /* tangents */
-        memcpy(copy, args, k->args_size);
-        e.args = copy;
-    }
-    tk_rt_record_number(s, k, &e.record);
-    if (tk_rt_record_alloc(s, k, &e.record) != TK_OK ||
-        tk_rt_saved_keep(m, k, args, &e.record, true, s->forward.open) != TK_OK) {
-        tk_rt_record_free(s, &e.record);
-        return NULL;
-    }
-    t->bytes += sizeof e + args_size + e.record.size + tk_rt_states_bytes(e.record.before);
-    t->entries[t->count] = e;
-    return &t->entries[t->count++];
-}
-
-/* jvp: the launch is a JVP, which writes duals as well. */
-static tk_status run_recorded(tk_module *m, const tk_kernel *k, tk_kernel_fn fn, rt_entry *e, bool jvp)
-{
-    struct rt_kept *kept;
-    tk_status st = tk_rt_needs_before(m, k, e->args, jvp, true, &kept);
-    if (st != TK_OK)
-        return st;
-    st = tk_rt_run(m, k, fn, e->args, NULL, &e->record);
-    m->session->tape.bytes += tk_rt_records_bytes(&e->record);
-    return tk_rt_needs_after(m->session, (rt_writer){m, k, NULL}, st, &kept, &e->changes);
-}
-
-/* A launch that leaves no entry, but for what it changed. */
-static tk_status run_unrecorded(tk_module *m, const tk_kernel *k, const void *args)
-{
-    rt_tape *t = &m->session->tape;
-    struct rt_kept *kept;
-    rt_entry e = {.module = m, .kernel = k};
-    tk_status st = tk_rt_needs_before(m, k, args, false, false, &kept);
-    if (st != TK_OK)
-        return st;
-    if (kept && !reserve_entry(m->session, "kernel", k->name))
-        st = tk_session_status(m->session);
-    st = tk_rt_needs_after(m->session, (rt_writer){m, k, NULL}, st == TK_OK ? tk_rt_run_primal(m, k, args) : st, &kept,
-                           &e.changes);
-    if (e.changes)
-        t->entries[t->count++] = e;
-    return st;
-}
+#include "budget.h"
 
 const rt_call *tk_rt_tape_call(const tk_session *s)
 {
@@ -94,6 +12,8 @@ tk_status tk_rt_tape_inside(tk_module *m, const tk_kernel *k, const void *args, 
 {
     const rt_call *call = tk_rt_tape_call(m->session);
     *kept = NULL;
+    if (m->session->tape.budget && !tk_rt_image_beside(m, k, args))
+        return tk_session_status(m->session);
     return call && call->nlines >= 0 ? tk_rt_needs_before(m, k, args, jvp, false, kept) : TK_OK;
 }
 
@@ -115,6 +35,20 @@ static tk_status refuse_grad_args(tk_module *m, const tk_kernel *k)
                    k->name, m->desc->name, k->name);
 }
 
+/* A kernel that a tape may hold. */
+static tk_status launch(tk_module *m, const tk_kernel *k, const void *args)
+{
+    tk_session *s = m->session;
+    rt_line line;
+    tk_status st = s->tape.budget ? tk_rt_budget_launch(m, k, args) : TK_OK;
+    if (st == TK_OK)
+        st = s->tape.budget ? tk_rt_log_launch(m, k, args, &line) : tk_rt_line_make(m, k, args, NULL, &line);
+    if (st != TK_OK)
+        return st;
+    tk_rt_record_free(s, &m->last[k->index]); /* what a direct call of the adjoint would go by is now out of date */
+    return s->tape.budget && s->tape.budget->over ? tk_rt_line_run(s, &line) : tk_rt_entry_record(s, &line);
+}
+
 /* Inside a forward scope the launch is the JVP, and its derivative the JVP of the adjoint. */
 static tk_status launch_second_order(tk_module *m, const tk_kernel *k, const void *args)
 {
@@ -129,12 +63,22 @@ static tk_status launch_second_order(tk_module *m, const tk_kernel *k, const voi
     tk_status st = tk_rt_arrays_refuse_results(m, k, "a tape");
     if (st == TK_OK)
         st = tk_module_need_grad_dual(m);
-    rt_entry *e = st == TK_OK ? push_entry(m, k, args) : NULL;
-    if (!e)
-        return tk_session_status(s);
-    tk_rt_record_free(s, &m->last[k->index]);
-    tk_rt_saved_launched(m, k, &e->record);
-    return run_recorded(m, k, k->jvp, e, true);
+    return st == TK_OK ? launch(m, k, args) : st;
+}
+
+static tk_status launch_first_order(tk_module *m, const tk_kernel *k, const void *args)
+{
+    tk_session *s = m->session;
+    const bool is_zero = !k->grad && !k->no_grad; /* by intent */
+    if (tk_rt_leaves_no_entry(k))
+        return s->tape.budget ? launch(m, k, args) : tk_rt_run_unrecorded(m, k, args, NULL);
+    if (!k->grad && !is_zero)
+        return tk_fail(s, TK_NO_DERIVATIVE, "kernel '%s' of module '%s' has no adjoint, which a tape needs: %s",
+                       k->name, m->desc->name, k->no_grad);
+    const tk_status st = k->grad_args ? refuse_grad_args(m, k)
+                         : is_zero    ? TK_OK
+                                      : tk_rt_arrays_refuse_results(m, k, "a tape");
+    return st == TK_OK ? launch(m, k, args) : st;
 }
 
 tk_status tk_rt_tape_launch(tk_module *m, const tk_kernel *k, const void *args)
@@ -146,37 +90,18 @@ tk_status tk_rt_tape_launch(tk_module *m, const tk_kernel *k, const void *args)
     if (st != TK_OK)
         return st;
     s->watch.writes = s->tape.validate;
-    const bool is_zero = !k->grad && !k->no_grad; /* by intent */
-    if (is_zero && !tk_rt_saved_writes(k)) {
-        const tk_status ran = run_unrecorded(m, k, args);
-        s->watch.writes = false;
-        return ran;
-    }
-    if (!k->grad && !is_zero)
-        return tk_fail(s, TK_NO_DERIVATIVE, "kernel '%s' of module '%s' has no adjoint, which a tape needs: %s",
-                       k->name, m->desc->name, k->no_grad);
-    st = k->grad_args ? refuse_grad_args(m, k) : is_zero ? TK_OK : tk_rt_arrays_refuse_results(m, k, "a tape");
-    if (st != TK_OK)
-        return st;
-    rt_entry *e = push_entry(m, k, args);
-    if (!e)
-        return tk_session_status(s);
-    /* what a direct call of the adjoint would go by is now out of date */
-    tk_rt_record_free(s, &m->last[k->index]);
-    tk_rt_saved_launched(m, k, &e->record);
-    s->watch.reads = s->tape.validate;
-    const tk_status ran = run_recorded(m, k, k->run, e, false);
-    s->watch.reads = s->watch.writes = false;
-    if (s->tape.validate && ran == TK_OK)
-        e->arrays = tk_rt_arrays_hash(m, k, e->args);
-    return ran;
+    st = launch_first_order(m, k, args);
+    s->watch.writes = false;
+    return st;
 }
 
 tk_status tk_rt_tape_record_call(tk_session *s, const rt_call *c, const void *args, size_t size, void **kept)
 {
     rt_tape *t = &s->tape;
     *kept = (void *)args; /* of size 0: the caller's own */
-    if (!reserve_entry(s, "call of", tk_rt_call_name(c)))
+    if (t->budget && tk_rt_budget_call(s, c) != TK_OK)
+        return tk_session_status(s);
+    if (!tk_rt_entry_reserve(s, "call of", tk_rt_call_name(c)))
         return tk_session_status(s);
     const rt_call *copy = tk_rt_call_copy(s, c);
     if (copy && size > 0)
@@ -185,9 +110,17 @@ tk_status tk_rt_tape_record_call(tk_session *s, const rt_call *c, const void *ar
         return tk_session_status(s);
     if (size > 0)
         memcpy(*kept, args, size);
-    t->bytes += sizeof *t->entries + size;
+    t->bytes += sizeof *t->entries;
+    tk_rt_tape_count(s, size);
     t->entries[t->count++] = (rt_entry){.args = *kept, .call = copy, .draws = s->draws, .first = s->launches};
     return TK_OK;
+}
+
+void tk_rt_tape_called(tk_session *s, const rt_entry *e)
+{
+    const rt_line line = {.args = e->args, .call = e->call, .key = e->draws, .launch = e->first, .last = e->last};
+    if (s->tape.budget && !s->tape.replaying && tk_rt_log_add(s, line) == TK_OK && s->tape.budget->over)
+        tk_rt_entries_drop(s);
 }
 
 void tk_rt_tape_end_call(tk_session *s)
@@ -219,11 +152,9 @@ void tk_rt_tape_close(tk_session *s)
     tk_rt_states_put_back(s, &t->scratch);
     redo_changes(t);
     put_final(s);
-    for (size_t i = 0; i < t->count; i++) {
-        tk_rt_record_free(s, &t->entries[i].record);
-        tk_rt_states_free(s, &t->entries[i].changes);
-    }
-    t->count = t->listed = 0;
+    tk_rt_entries_free(s);
+    tk_rt_budget_close(s);
+    t->start = 0;
     if (t->validate)
         tk_rt_watch_forget(s);
     t->open = t->validate = false;
@@ -259,6 +190,7 @@ void tk_rt_tape_forget(tk_module *m)
     tk_rt_states_forget(s->tape.scratch, m);
     tk_rt_states_forget(s->tape.before, m);
     tk_rt_states_forget(s->tape.final, m);
+    used = (s->tape.budget && tk_rt_budget_forget(m)) || used;
     tk_rt_kept_forget(s, &s->tape.call_kept, m);
     tk_rt_said_forget(s, m);
     if (used) {
@@ -290,14 +222,18 @@ static void set_scalar(tk_field *f, tk_plane plane, double value)
         *(double *)f->plane[plane] = value;
 }
 
-static void open_tape(tk_field *loss)
+static tk_status open_tape(tk_field *loss)
 {
     tk_session *s = loss->module->session;
+    const tk_status st = tk_rt_budget_open(s);
+    if (st != TK_OK)
+        return st;
     tk_rt_saved_begin(s);
     s->tape.open = true;
     s->tape.loss = loss;
     s->tape.bytes = 0;
     tk_rt_needs_forget(s);
+    return TK_OK;
 }
 
 static tk_status check_flags(tk_session *s, unsigned flags)
@@ -337,8 +273,14 @@ tk_status tk_tape_begin(tk_field *loss, unsigned flags)
     if ((flags & TK_TAPE_VALIDATE) != 0 && s->forward.open)
         return tk_fail(s, TK_BAD_STATE,
                        "a tape inside a forward scope cannot be validated: validate the same launches outside of it");
+    if ((flags & TK_TAPE_VALIDATE) != 0 && s->tape_budget > 0)
+        return tk_fail(s, TK_BAD_STATE,
+                       "a tape under a budget cannot be validated: validate the same launches without a budget "
+                       "(tk_tape_budget of 0)");
     if ((flags & TK_TAPE_SUM) != 0)
         st = tk_rt_sum_begin(loss);
+    if (st == TK_OK && (st = open_tape(loss)) != TK_OK)
+        tk_rt_sum_put_back(s);
     if (st != TK_OK)
         return st;
     s->tape.continues = (flags & TK_TAPE_CONTINUE) != 0;
@@ -347,7 +289,6 @@ tk_status tk_tape_begin(tk_field *loss, unsigned flags)
     set_scalar(loss, TK_DATA, 0.0);
     if (s->forward.open && loss->plane[TK_DUAL])
         set_scalar(loss, TK_DUAL, 0.0);
-    open_tape(loss);
     s->tape.validate = (flags & TK_TAPE_VALIDATE) != 0;
     return TK_OK;
 }
@@ -355,49 +296,22 @@ tk_status tk_tape_begin(tk_field *loss, unsigned flags)
 tk_status tk_rt_tape_record(tk_field *output)
 {
     const tk_status st = tk_rt_check_closed(output->module->session, "opening a tape");
-    if (st == TK_OK) {
-        tk_rt_clear_session(output->module->session, TK_GRAD);
-        open_tape(output);
-    }
-    return st;
+    if (st != TK_OK)
+        return st;
+    tk_rt_clear_session(output->module->session, TK_GRAD);
+    return open_tape(output);
 }
 
-/* It may overwrite what adjoints of earlier launches need: that is put back behind it. */
-static tk_status run_own_adjoint(rt_entry *e)
-{
-    struct rt_kept *kept;
-    tk_status st = tk_rt_needs_before(e->module, e->kernel->back, e->args, false, false, &kept);
-    if (st == TK_OK)
-        st = tk_rt_run(e->module, e->kernel, e->kernel->grad, e->args, NULL, &e->record);
-    return tk_rt_needs_after(e->module->session, (rt_writer){e->module, e->kernel->back, NULL}, st, &kept,
-                             &e->module->session->tape.scratch);
-}
-
-/* The adjoints of all entries, last launch first. */
 static tk_status run_adjoints(tk_session *s)
 {
-    rt_tape *t = &s->tape;
-    tk_status st = tk_rt_saved_keep_final(s);
-    t->replaying = true;
-    for (size_t i = t->count; i-- > 0 && st == TK_OK;) {
-        rt_entry *e = &t->entries[i];
-        t->at = i;
-        tk_rt_state_restore(e->record.before, RT_FOR_ADJOINT);
-        if (e->call)
-            st = tk_rt_call_backward(s, e);
-        else if (e->kernel->back)
-            st = run_own_adjoint(e);
-        else if (e->kernel->grad)
-            st = tk_rt_run(e->module, e->kernel, s->forward.open ? e->kernel->hvp : e->kernel->grad, e->args, NULL,
-                           &e->record);
-        tk_rt_state_restore(e->record.before, RT_FOR_EARLIER);
-        tk_rt_states_put_back(s, &t->scratch);
-        tk_rt_states_undo(e->changes);
-        t->undone = t->undone || e->changes;
-        if (st == TK_OK)
-            st = t->failed; /* a function of the host's may have cleared the error */
+    tk_status st;
+    if (s->tape.budget && s->tape.budget->over) {
+        st = tk_rt_budget_back(s);
+    } else {
+        st = tk_rt_saved_keep_final(s);
+        st = st == TK_OK ? tk_rt_entries_back(s) : st;
+        redo_changes(&s->tape);
     }
-    redo_changes(t);
     put_final(s);
     return st;
 }
@@ -438,7 +352,7 @@ static bool may_write(const rt_entry *e, const tk_field *loss)
  * gives the loss none has set others. */
 static bool is_for_nothing(const tk_session *s, const tk_field *loss, double loss_grad)
 {
-    if (s->tape.continues || loss_grad == 0)
+    if (s->tape.continues || loss_grad == 0 || (s->tape.budget && tk_rt_budget_writes(s, loss)))
         return false;
     for (size_t i = 0; i < s->tape.count; i++)
         if (may_write(&s->tape.entries[i], loss))
@@ -447,7 +361,7 @@ static bool is_for_nothing(const tk_session *s, const tk_field *loss, double los
         for (int i = 0; i < m->desc->nfields; i++)
             if (&m->fields[i] != loss && m->fields[i].plane[TK_GRAD] && !tk_rt_plane_is_zero(&m->fields[i], TK_GRAD))
                 return false;
-    return s->tape.count > 0;
+    return s->tape.count > 0 || (s->tape.budget && s->tape.budget->n > 0);
 }
 
 tk_status tk_tape_end_with(tk_field *loss, double loss_grad)
@@ -500,7 +414,7 @@ bool tk_tape_is_open(const tk_session *s)
 
 size_t tk_tape_bytes(const tk_session *s)
 {
-    return s ? s->tape.bytes : 0;
+    return !s ? 0 : s->report.budget > 0 && !s->tape.open ? s->report.bytes : s->tape.bytes;
 }
 
 /* ---- TK_TAPE ---- */

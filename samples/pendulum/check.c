@@ -24,7 +24,7 @@ static double deviation(double a[INPUTS][INPUTS], double b[INPUTS][INPUTS])
 static void gradient(const interval *v, const double z[INPUTS], double factor, const double multiplier[STATE], double g[INPUTS])
 {
     double J[OUTPUTS][INPUTS];
-    jacobian_forward(v, z, J);
+    jacobian_whole(v, z, J);
     for (int j = 0; j < INPUTS; j++) {
         g[j] = factor * J[STATE][j];
         for (int i = 0; i < STATE; i++)
@@ -80,16 +80,16 @@ static void measure(comparison *c, const plan *p, const task *t)
 
 comparison compare_derivatives(const plan *p, const task *t)
 {
-    comparison c = {.ways = {{"forward mode", jacobian_forward, INFINITY}, {"reverse mode", jacobian_reverse, INFINITY},
+    comparison c = {.ways = {{"all at once", jacobian_whole, INFINITY}, {"reverse mode", jacobian_reverse, INFINITY},
                              {"central differences", jacobian_central_differences, INFINITY},
                              {"forward differences", jacobian_forward_differences, INFINITY}}};
     for (int k = 0; k < t->intervals; k++) {
-        double forward[OUTPUTS][INPUTS], reverse[OUTPUTS][INPUTS], differences[OUTPUTS][INPUTS];
-        jacobian_forward(&t->interval, p->z[k], forward);
+        double whole[OUTPUTS][INPUTS], reverse[OUTPUTS][INPUTS], differences[OUTPUTS][INPUTS];
+        jacobian_whole(&t->interval, p->z[k], whole);
         jacobian_reverse(&t->interval, p->z[k], reverse);
         jacobian_central_differences(&t->interval, p->z[k], differences);
-        c.reverse = worse(c.reverse, deviation(forward, reverse));
-        c.differences = worse(c.differences, deviation(forward, differences));
+        c.reverse = worse(c.reverse, deviation(whole, reverse));
+        c.differences = worse(c.differences, deviation(whole, differences));
         check_hessian(&c, &t->interval, p->z[k]);
     }
     measure(&c, p, t);

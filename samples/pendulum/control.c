@@ -10,7 +10,7 @@ static const double state_weights[STATE] = {10.0, 10.0, 1.0, 1.0}, force_weight 
 static void step_back(const interval *v, const double z[INPUTS], double P[STATE][STATE], double gain[STATE])
 {
     double J[OUTPUTS][INPUTS], A[STATE][STATE], B[STATE];
-    jacobian_forward(v, z, J);
+    jacobian_whole(v, z, J);
     for (int i = 0; i < STATE; i++) {
         memcpy(A[i], J[i], sizeof A[i]);
         B[i] = J[i][STATE];

@@ -6,7 +6,8 @@
 
 void *interval_workspace(int steps)
 {
-    return malloc(pendulum_lagrangian_hvp_WORKSPACE(steps)); /* the largest of them */
+    const size_t gradient = pendulum_advance_grad_WORKSPACE(steps), hessian = pendulum_advance_hess_WORKSPACE(steps);
+    return malloc(gradient > hessian ? gradient : hessian);
 }
 
 void interval_outputs(const interval *v, const double z[INPUTS], double out[OUTPUTS])
@@ -23,26 +24,12 @@ void interval_gradient_of_cost(const interval *v, const double z[INPUTS], double
 
 void interval_hessian(const interval *v, const double z[INPUTS], double factor, const double multiplier[STATE], double H[INPUTS][INPUTS])
 {
-    const double one = 1.0;
-    memset(H, 0, INPUTS * sizeof *H);
-    for (int j = 0; j < INPUTS; j++) {
-        double along[INPUTS] = {0.0};
-        along[j] = 1.0;
-        pendulum_lagrangian_hvp(z, along, z[STATE], &along[STATE], v->time, v->steps, v->plant, factor, multiplier,
-                                NULL, NULL, &one, NULL,               /* the result, and its gradient */
-                                NULL, H[j], NULL, &H[j][STATE], v->workspace); /* gradients, each with its dual */
-    }
+    pendulum_advance_hess(z, z[STATE], v->time, v->steps, v->plant, multiplier, factor, NULL, NULL, NULL, H[0], INPUTS, v->workspace);
 }
 
-void jacobian_forward(const interval *v, const double z[INPUTS], double J[OUTPUTS][INPUTS])
+void jacobian_whole(const interval *v, const double z[INPUTS], double J[OUTPUTS][INPUTS])
 {
-    for (int j = 0; j < INPUTS; j++) {
-        double along[INPUTS] = {0.0}, column[OUTPUTS];
-        along[j] = 1.0;
-        pendulum_advance_jvp(z, along, z[STATE], &along[STATE], v->time, v->steps, v->plant, NULL, column, NULL, &column[STATE]);
-        for (int i = 0; i < OUTPUTS; i++)
-            J[i][j] = column[i];
-    }
+    pendulum_advance_jac(z, z[STATE], v->time, v->steps, v->plant, NULL, NULL, J[0], INPUTS);
 }
 
 void jacobian_reverse(const interval *v, const double z[INPUTS], double J[OUTPUTS][INPUTS])

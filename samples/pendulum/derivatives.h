@@ -27,7 +27,7 @@ void interval_hessian(const interval *v, const double z[INPUTS], double factor, 
 
 /* Four ways to the derivatives of the outputs. */
 typedef void (*jacobian_fn)(const interval *v, const double z[INPUTS], double J[OUTPUTS][INPUTS]);
-void jacobian_forward(const interval *v, const double z[INPUTS], double J[OUTPUTS][INPUTS]);             /* a column at a time, exact */
+void jacobian_whole(const interval *v, const double z[INPUTS], double J[OUTPUTS][INPUTS]);               /* all at once, exact */
 void jacobian_reverse(const interval *v, const double z[INPUTS], double J[OUTPUTS][INPUTS]);             /* a row at a time, exact */
 void jacobian_central_differences(const interval *v, const double z[INPUTS], double J[OUTPUTS][INPUTS]);
 void jacobian_forward_differences(const interval *v, const double z[INPUTS], double J[OUTPUTS][INPUTS]);

@@ -23,7 +23,7 @@ static bool check_derivatives(const plan *p, const task *t)
     const comparison c = compare_derivatives(p, t);
     const bool ok = c.reverse < 1e-12 && c.differences < 1e-7 && c.symmetry < 1e-12 && c.gradient_differences < 1e-7;
     printf("derivatives of %d intervals, at the first guess: %s\n", t->intervals, ok ? "right" : "WRONG");
-    printf("    Jacobian, reverse mode from forward mode      %8.1e\n", c.reverse);
+    printf("    Jacobian, rows by reverse mode from it        %8.1e\n", c.reverse);
     printf("    Jacobian, central differences from it         %8.1e\n", c.differences);
     printf("    Hessian, from its transpose                   %8.1e\n", c.symmetry);
     printf("    Hessian, central differences of gradients     %8.1e\n", c.gradient_differences);

@@ -115,7 +115,7 @@ static Bool jacobian(Index n, Number *z, Bool new_z, Index m, Index nonzeros, In
     for (int k = 0; k < b->t->intervals; k++) {
         double J[OUTPUTS][INPUTS];
         if (value)
-            jacobian_forward(&b->t->interval, z + k * INPUTS, J);
+            jacobian_whole(&b->t->interval, z + k * INPUTS, J);
         for (int i = 0; i < STATE; i++)
             for (int j = 0; j <= INPUTS; j++) {
                 const bool own = j == INPUTS;
@@ -172,19 +172,17 @@ static Bool iterated(Index mode, Index iteration, Number sum, Number defect, Num
 
 /* ---- the program ---- */
 
-/* Numbers that are zero whatever the state are exact zeros in a JVP: one state where nothing else is zero tells which. */
+/* The tables of the generated file list the numbers that are not zero whatever the state. */
 static void find_structure(problem *b)
 {
-    static const double somewhere[INPUTS] = {0.3, 0.7, -0.4, 1.1, 0.9};
-    double J[OUTPUTS][INPUTS];
-    jacobian_forward(&b->t->interval, somewhere, J);
-    b->nonzeros = 0;
-    for (int i = 0; i < STATE; i++)
-        for (int j = 0; j < INPUTS; j++) {
-            b->nonzero[i][j] = J[i][j] != 0.0;
-            b->nonzeros += b->nonzero[i][j];
+    b->nonzeros = STATE; /* the defects' own components */
+    for (int e = 0; e < pendulum_advance_jac_NNZ; e++) {
+        const int row = pendulum_advance_jac_row[e];
+        if (row < STATE) {
+            b->nonzero[row][pendulum_advance_jac_col[e]] = true;
+            b->nonzeros++;
         }
-    b->nonzeros += STATE; /* the defects' own components */
+    }
 }
 
 /* Start and goal are fixed, positions and forces bounded. */

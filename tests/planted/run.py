@@ -30,7 +30,7 @@ PARTS = [("gcc", "build", [], [*(f"{g}/" for g in plans.TEXTS), "unit/"]), ("gcc
          ("tkc with sanitizers", "build-asan", [*CLANG, "--sanitize", "--short"], [*(f"{g}/" for g in plans.TEXTS), "unit/"])]
 # What most cases need of a build; unit tests and scripts need all of it.
 FEW, WHOLE = ("compiler/tkc", "runtime/libtkc.a"), ("unit/", "driver/", "install/", "fuzz/")
-SEARCHES = [("rewrites", ["-n", "4", "--from", "1"]), ("schedules", ["-n", "4", "--from", "1"]), ("tables", ["-n", "10"]), ("run", ["-n", "300", "-j", "2", "--seed", "planted", "--stop"])]
+SEARCHES = [("rewrites", ["-n", "4", "--from", "1"]), ("schedules", ["-n", "4", "--from", "1"]), ("tables", ["-n", "10"]), ("elements", ["-n", "4", "--cc", "gcc"]), ("run", ["-n", "300", "-j", "2", "--seed", "planted", "--stop"])]
 
 
 def replace(source, copy):

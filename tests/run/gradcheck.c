@@ -312,6 +312,9 @@ static void check_function(void)
     if (tk_gradcheck_function(at, 3, &f, &h, 0, &r) != TK_WRONG_GRADIENT || r.component != 1 ||
         !strstr(tk_error(), "the derivative by variable 1 is ") || strstr(tk_error(), "forward"))
         FAIL("wrong function: %s", tk_error());
+    h.off = NAN;
+    if (tk_gradcheck_function(at, 3, &f, &h, 0, &r) != TK_WRONG_GRADIENT || r.component != 1)
+        FAIL("no number: %s", tk_error());
     f.gradient = NULL;
     CHECK(tk_gradcheck_function(at, 3, &f, &h, 0, &r) == TK_BAD_ARGUMENT &&
           tk_gradcheck_function(at, 3, NULL, &h, 0, &r) == TK_BAD_ARGUMENT);

@@ -4,7 +4,8 @@
 #include <stdio.h>
 
 static int failures;
-#define CHECK(condition) ((condition) ? (void)0 : (void)(failures++, printf("%s:%d: %s is false\n", __FILE__, __LINE__, #condition)))
+#define CHECK(condition) \
+    ((condition) ? (void)0 : (void)(failures++, printf("%s:%d: %s is false\n", __FILE__, __LINE__, #condition)))
 
 int main(void)
 {

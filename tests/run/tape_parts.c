@@ -125,14 +125,9 @@ static void by_hand(tape_parts *m, const program *p, unsigned char *grad, unsign
     free(states);
 }
 
-/* text: of the refusal; NULL: it is right. Gives the bytes of the tape. */
-static size_t check(tape_parts *m, const char *what, const program *p, const char *text)
+static tk_status on_tape(tape_parts *m, const program *p)
 {
-    const size_t n = bytes_of(m);
-    unsigned char args[64], *grad = calloc(2, n), *data = calloc(2, n);
-    title = what;
-    if (!text)
-        by_hand(m, p, grad, data);
+    unsigned char args[64];
     start(m);
     tk_tape_begin(m->loss.field, 0);
     seed(m);
@@ -140,21 +135,66 @@ static size_t check(tape_parts *m, const char *what, const program *p, const cha
         const tk_kernel *k = &m->tk.desc->kernels[p->at[i].kernel];
         tk_launch(&m->tk, k, args_of(&p->at[i], k->args_size, args));
     }
-    const tk_status st = tk_tape_end(m->loss.field);
+    return tk_tape_end(m->loss.field);
+}
+
+/* grad, data: those by hand. */
+static void compare(tape_parts *m, size_t budget, const unsigned char *grad, const unsigned char *data)
+{
+    const size_t n = bytes_of(m);
+    unsigned char *now = calloc(1, n);
+    copy(m, TK_GRAD, now, false);
+    if (memcmp(grad, now, n) != 0)
+        FAIL("%s, budget %zu: wrong gradient", title, budget);
+    copy(m, TK_DATA, now, false);
+    if (memcmp(data, now, n) != 0)
+        FAIL("%s, budget %zu: the data are not those of the last launch", title, budget);
+    free(now);
+}
+
+static int again, refused;
+
+/* A tape under budgets gives this as well, or refuses: an overwrite, or a budget that is too small. */
+static void under_budgets(tape_parts *m, const program *p, const unsigned char *grad, const unsigned char *data)
+{
+    tk_session *s = tk_module_session(&m->tk);
+    for (size_t budget = 600000; budget > 2000; budget -= budget / 3) {
+        tk_tape_budget(s, budget);
+        const tk_status st = on_tape(m, p);
+        if (st == TK_OK) {
+            again += tk_tape_last_report(s).again > 0;
+            compare(m, budget, grad, data);
+        } else if (st == TK_OVERWRITTEN || (st == TK_BAD_ARGUMENT && strstr(tape_parts_error(m), "is too small for"))) {
+            refused++;
+        } else {
+            FAIL("%s, budget %zu: %s", title, budget, tape_parts_error(m));
+        }
+        tk_session_clear_error(s);
+    }
+    tk_tape_budget(s, 0);
+}
+
+/* text: of the refusal; NULL: it is right. Gives the bytes of the tape. */
+static size_t check(tape_parts *m, const char *what, const program *p, const char *text)
+{
+    const size_t n = bytes_of(m);
+    tk_session *s = tk_module_session(&m->tk);
+    unsigned char *grad = calloc(1, n), *data = calloc(1, n);
+    title = what;
+    if (!text) {
+        by_hand(m, p, grad, data);
+        under_budgets(m, p, grad, data);
+    }
+    const tk_status st = on_tape(m, p);
     if (st != (text ? TK_OVERWRITTEN : TK_OK) || (text && !strstr(tape_parts_error(m), text)))
         FAIL("%s: %s '%s' instead of '%s'", what, tk_status_name(st), tape_parts_error(m), text ? text : "");
-    tk_session_clear_error(tk_module_session(&m->tk));
-    if (!text && st == TK_OK) {
-        copy(m, TK_GRAD, grad + n, false);
-        copy(m, TK_DATA, data + n, false);
-        if (memcmp(grad, grad + n, n) != 0)
-            FAIL("%s: wrong gradient", title);
-        if (memcmp(data, data + n, n) != 0)
-            FAIL("%s: the data are not those of the last launch", title);
-    }
+    tk_session_clear_error(s);
+    const size_t bytes = tk_tape_bytes(s);
+    if (!text && st == TK_OK)
+        compare(m, 0, grad, data);
     free(grad);
     free(data);
-    return tk_tape_bytes(tk_module_session(&m->tk));
+    return bytes;
 }
 
 /* ---- cases ---- */
@@ -582,6 +622,45 @@ static void others(tape_parts *m)
     tape_parts_destroy(other);
 }
 
+/* Any launches in any order: a tape refuses them, or has the gradient. */
+static void any_order(tape_parts *m)
+{
+    static const struct {
+        const char *name;
+        int a, b; /* arguments are less */
+        double c;
+    } choices[] = {
+        {"push", 41, 41, 0}, {"push_inner", 40, 1, 0}, {"turn", 9, 1, 0}, {"decay", 9, 1, 0}, {"later", 40, 1, 0},
+        {"some", N, N + 1, 0}, {"set_some", N, N + 1, 0}, {"pull", N + 1, 1, 0}, {"put", N + 1, 1, 0.5}, {"whole", 1, 1, 0},
+        {"level", N, 1, 0}, {"constant", 1, 1, 2}, {"step_clock", 1, 1, 0}, {"tick_clock", 1, 1, 0},
+        {"clear", 1, 1, 0}, {"fill", 40, 1, 0}, {"move", 40, 1, 0}, {"total", 41, 1, 0}, {"shift_one", N, 1, 0},
+    };
+    enum { PROGRAMS = 80, CHOICES = sizeof choices / sizeof *choices };
+    const size_t n = bytes_of(m);
+    unsigned char *grad = calloc(1, n), *data = calloc(1, n);
+    unsigned state = 1;
+    title = "any order";
+    for (int k = 0; k < PROGRAMS; k++) {
+        program p = {.n = 0};
+        int kinds[4], ticks = 0;
+        for (int i = 0; i < 4; i++)
+            kinds[i] = (int)((state = state * 1664525u + 1013904223u) >> 8) % CHOICES;
+        for (int i = 0; i < 20 + k / 2; i++) {
+            const int at = kinds[((state = state * 1664525u + 1013904223u) >> 8) % 4];
+            const int r = (int)((state = state * 1664525u + 1013904223u) >> 8);
+            const int a = (k % 2 ? i : r) % choices[at].a, b = (k % 2 ? a + 1 : r / 64) % choices[at].b;
+            ticks += strcmp(choices[at].name, "tick_clock") == 0;
+            if (ticks < 30 || strcmp(choices[at].name, "tick_clock") != 0)
+                add(m, &p, choices[at].name, a, b, choices[at].c);
+        }
+        add(m, &p, "total", 3, 0, 0);
+        by_hand(m, &p, grad, data);
+        under_budgets(m, &p, grad, data);
+    }
+    free(grad);
+    free(data);
+}
+
 int main(void)
 {
     tape_parts *m = tape_parts_create(NULL, NULL);
@@ -599,6 +678,9 @@ int main(void)
     second_order(m);
     for_nothing(m);
     others(m);
+    any_order(m);
+    if (again < 40 || refused < 40)
+        FAIL("under budgets %d tapes ran launches again, and %d were refused", again, refused);
     tape_parts_destroy(m);
     return failures != 0;
 }

@@ -71,9 +71,9 @@ def searches(config, lists):
         yield Case(name, scripts.search, [python, TESTS / script, "--build", "BUILD", *options.split()], config, False, seconds)
 
 
-FRESH = [("random/programs", "random/run.py", "-n 25 --flags 0", 45), ("random/rewrites", "random/rewrites.py", "-n 2", 8), ("random/schedules", "random/schedules.py", "-n 4 --cc=", 8), ("random/tables", "random/tables.py", "-n 2", 3),
+FRESH = [("random/programs", "random/run.py", "-n 25 --flags 0", 45), ("random/rewrites", "random/rewrites.py", "-n 2", 8), ("random/schedules", "random/schedules.py", "-n 4 --cc=", 8), ("random/tables", "random/tables.py", "-n 2", 3), ("random/elements", "random/elements.py", "-n 1 --cc gcc", 4),
          *((f"model/{name}", f"model/{name}.py", "--short", 20) for name in ("functions", "matrices", "spectral", "operators", "randoms"))]
-ALL = [("random/programs", "random/run.py", "-n 24", 60), ("random/rewrites", "random/rewrites.py", "-n 16", 45), ("random/schedules", "random/schedules.py", "-n 2", 15), ("random/tables", "random/tables.py", "-n 10", 15),
+ALL = [("random/programs", "random/run.py", "-n 24", 60), ("random/rewrites", "random/rewrites.py", "-n 16", 45), ("random/schedules", "random/schedules.py", "-n 2", 15), ("random/tables", "random/tables.py", "-n 10", 15), ("random/elements", "random/elements.py", "-n 4", 60),
        ("random/broken", "random/run.py", "-n 25 --broken --from 150", 30), *((f"model/{name}", f"model/{name}.py", "", 40) for name in ("functions", "matrices", "spectral", "operators", "randoms"))]
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pages
 
 ITEMS = "import const param struct field func export extern kernel lazy_grad lazy_dual let var static serial".split()
-ATTRIBUTES = "needs_grad needs_dual saved distinct strided soa aos derive no_grad grad_for jvp_for operator out inout limit independent as".split()
+ATTRIBUTES = "needs_grad needs_dual saved distinct strided soa aos derive no_grad finite grad_for jvp_for operator out inout limit independent as".split()
 BOOLEANS = {"true", "false"}
 GROUPS = {"item": ("tkItem", "keyword.declaration.tk"), "control": ("tkControl", "keyword.control.tk"), "type": ("tkType", "storage.type.tk"),
           "attribute": ("tkAttribute", "storage.modifier.tk"), "function": ("tkFunction", "support.function.tk")}

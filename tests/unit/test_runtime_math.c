@@ -133,6 +133,35 @@ static void test_gamma(void **state)
     assert_false(isfinite(tk_digamma_f64(0)) && fabs(tk_digamma_f64(0)) < 1e300);
 }
 
+/* The one call for both has the bits of the two, for angles of every size. */
+#define CHECK_SINCOS(T, t, U) \
+    static void check_sincos_##t(uint64_t key) \
+    { \
+        for (uint64_t i = 0; i < 400000; i++) { \
+            U bits = (U)tk_random_u64(key, i, 0); \
+            T a, both[2], apart[2]; \
+            memcpy(&a, &bits, sizeof a); \
+            if (i % 2) /* as angles mostly are */ \
+                a = (T)(tk_random_f64(key, i, 1) * 20 - 10); \
+            both[0] = tk_exact_sincos_##t(a, &both[1]); \
+            apart[0] = tk_exact_sin_##t(a); \
+            apart[1] = tk_exact_cos_##t(a); \
+            if (isfinite(a)) \
+                assert_memory_equal(both, apart, sizeof both); \
+            else \
+                assert_true(isnan(both[0]) && isnan(both[1])); \
+        } \
+    }
+CHECK_SINCOS(double, f64, uint64_t)
+CHECK_SINCOS(float, f32, uint32_t)
+
+static void test_sincos(void **state)
+{
+    (void)state;
+    check_sincos_f64(3);
+    check_sincos_f32(4);
+}
+
 static void test_scatter(void **state)
 {
     (void)state;
@@ -197,7 +226,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_i8),     cmocka_unit_test(test_u8),    cmocka_unit_test(test_integer_edges), cmocka_unit_test(test_floats),
-        cmocka_unit_test(test_scales), cmocka_unit_test(test_gamma),  cmocka_unit_test(test_scatter), cmocka_unit_test(test_pragmas),
+        cmocka_unit_test(test_scales), cmocka_unit_test(test_gamma),  cmocka_unit_test(test_sincos), cmocka_unit_test(test_scatter), cmocka_unit_test(test_pragmas),
     };
     return cmocka_run_group_tests_name("math", tests, NULL, NULL);
 }

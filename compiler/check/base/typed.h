@@ -183,6 +183,7 @@ struct tx_func {
     tx_request *requests; /* of kernels and export funcs, at most one of each kind */
     int nrequests;
     bool derive_explicit, no_grad;
+    bool finite;                       /* its numbers are */
     bool in_place;                     /* refers to arrays of the host, which belong to its caller */
     bool atomics;                      /* uses old values of atomics, itself or what it calls */
     tx_read *reads;                    /* one of each field */
@@ -250,6 +251,7 @@ typedef struct check_options {
     int ndefines;
     bool shadow;     /* -Wshadow */
     bool no_runtime; /* --no-runtime: export funcs and what they call, nothing else */
+    bool finite;     /* --finite: the numbers of all functions are */
 } check_options;
 
 /* Checks a module; NULL after errors (all reported). `ir` is filled with fields and params. */

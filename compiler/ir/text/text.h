@@ -137,7 +137,7 @@ void text_type(ir_text *t, scalar *elem, ir_shape_kind *shape, int *rows, int *c
 typedef struct text_defined {
     int64_t id;
     scalar type;
-    bool exact;
+    bool exact, finite;
     const char *name;
 } text_defined;
 

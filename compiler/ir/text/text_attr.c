@@ -14,10 +14,10 @@ static const char *const reduce_words[] = {[IR_RED_ADD] = " add(",
                                            [IR_RED_LAST_MAX] = " last_max("};
 static const char *const assert_words[] = {
     [IR_ASSERT_USER] = "",      [IR_ASSERT_BUILT_IN] = " built_in",     [IR_ASSERT_BOUNDS] = " bounds",
-    [IR_ASSERT_RACE] = " race", [IR_ASSERT_DERIVATIVE] = " derivative",
+    [IR_ASSERT_RACE] = " race", [IR_ASSERT_DERIVATIVE] = " derivative", [IR_ASSERT_FINITE] = " finite",
 };
 
-enum { LEN_ACC = 3, LEN_REDUCE = 5, LEN_ASSERT = 5 };
+enum { LEN_ACC = 3, LEN_REDUCE = 5, LEN_ASSERT = 6 };
 
 ir_opcode text_code(const ir_text *t)
 {
@@ -125,6 +125,19 @@ static bool bounds(ir_text *t, ir_op *op, int i, bool are)
     return true;
 }
 
+static void no_line(ir_text *t, ir_attr_loop *a)
+{
+    const char *why = a->no_line ? ir_no_line_text(a->no_line) : NULL;
+    text_opt_string(t, " no_line ", &why);
+    if (t->out || !why)
+        return;
+    for (int k = IR_NO_LINE_NONE + 1; k < IR_NO_LINE_COUNT; k++)
+        if (!strcmp(why, ir_no_line_text((ir_no_line)k)))
+            a->no_line = (ir_no_line)k;
+    if (!a->no_line)
+        text_fault(t, "'%s' is no reason against a straight line", why);
+}
+
 static void loop_head(ir_text *t, ir_op *op)
 {
     ir_attr_loop *a = ir_loop_attr(op);
@@ -134,6 +147,7 @@ static void loop_head(ir_text *t, ir_op *op)
     text_flag(t, " short_trip", &a->short_trip);
     text_flag(t, " unrolled_by_4", &a->unrolled_by_4);
     text_flag(t, " parallel", &a->parallel);
+    no_line(t, a);
     text_lit(t, " ");
     const bool bounded = bounds(t, op, 0, a->bounded && op->nargs >= 2);
     if (!t->out)

@@ -66,6 +66,7 @@ void text_write_def(ir_text *t, const ir_value *v)
     sb_addc(t->out, ':');
     sb_add(t->out, scalar_name(v->type));
     sb_add(t->out, v->exact ? "!" : "");
+    sb_add(t->out, v->finite ? "~" : "");
     if (!v->name)
         return;
     sb_addc(t->out, ' ');
@@ -84,6 +85,7 @@ text_defined text_read_def(ir_text *t)
     text_lit(t, ":");
     text_scalar(t, &d.type);
     text_flag(t, "!", &d.exact);
+    text_flag(t, "~", &d.finite);
     if (text_is_name(t))
         text_name(t, &d.name);
     return d;
@@ -93,6 +95,7 @@ void text_define_value(ir_text *t, ir_value *v, const text_defined *d)
 {
     v->id = (uint32_t)d->id;
     v->exact = d->exact;
+    v->finite = d->finite;
     v->name = d->name;
     while ((int64_t)t->values.len <= d->id)
         vec_push(&t->values, NULL);

@@ -378,6 +378,7 @@ static void visit(cse *c, ir_op *op)
     for (int i = 0; i < op->nres; i++) {
         ir_value *v = same->nres ? same->res[i] : same->args[2];
         ir_map_set(&c->map, op->res[i], v);
+        v->finite = v->finite && op->res[i]->finite;
         if (!v->name && same->code != OP_CONST)
             v->name = op->res[i]->name;
     }

@@ -7,6 +7,8 @@
 #include "passes/simplify/fold.h"
 #include "passes/simplify/simplify.h"
 
+#include <math.h>
+
 #include "ir/ops.h"
 
 typedef struct folder {
@@ -310,6 +312,8 @@ static void fold_loop(folder *c, ir_op *op)
 static bool always_holds(const ir_op *op)
 {
     const ir_value *a = op->args[0];
+    if (ir_text_attr(op)->whose == IR_ASSERT_FINITE)
+        return ir_is_const(a) && isfinite(ir_float(a));
     if (ir_text_attr(op)->whose != IR_ASSERT_BOUNDS)
         return fold_is_int(a, 1);
     const ir_value *extent = op->args[1];
@@ -354,6 +358,7 @@ static void fold_op(folder *c, ir_op *op)
         return;
     ir_builder b = before(c, op);
     b.exact = op->res[0]->exact;
+    b.finite = op->res[0]->finite;
     for (int i = 0; i < op->nargs; i++)
         b.exact |= op_decides(op, i);
     ir_value *v = fold_pure(&b, op);

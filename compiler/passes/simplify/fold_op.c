@@ -1,5 +1,5 @@
-/* Pure operations: constants, and identities that are exact in IEEE and wrapping integer arithmetic. Never x*0 or x+0.0
- * on floats. */
+/* Pure operations: constants, and identities that are exact in IEEE and wrapping integer arithmetic. x*0 and x+0.0 of
+ * floats only where numbers are finite. */
 #include "passes/analysis/analysis.h"
 #include "passes/simplify/fold.h"
 
@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "ir/eval.h"
+#include "ir/ops.h"
 
 static const_value value_of(const ir_value *v)
 {
@@ -142,9 +143,38 @@ static ir_value *expand_power(ir_builder *b, ir_value *x, int64_t n)
     return n < 0 ? ir_op2(b, OP_DIV, ir_const_f(b, x->type, 1.0), r) : r;
 }
 
+static bool is_any_zero(const ir_value *v)
+{
+    return is_float(v, 0.0) || is_float(v, -0.0);
+}
+
+/* Of a function whose numbers are finite. */
+static ir_value *fold_finite(ir_builder *b, const ir_op *op)
+{
+    ir_value *x = op->args[0], *y = op->nargs == 2 ? op->args[1] : NULL;
+    switch (op->code) {
+    case OP_ADD:
+        return is_any_zero(y) ? x : is_any_zero(x) ? y : NULL;
+    case OP_SUB:
+        if (fold_same(x, y))
+            return ir_zero(b, x->type);
+        return is_any_zero(y) ? x : is_any_zero(x) ? ir_op1(b, OP_NEG, y) : NULL;
+    case OP_MUL:
+        return op_is_zeroed_by(op, 0) || op_is_zeroed_by(op, 1) ? ir_zero(b, x->type) : NULL;
+    case OP_DIV:
+        return op_is_zeroed_by(op, 0) ? ir_zero(b, x->type) : fold_same(x, y) ? ir_const_f(b, x->type, 1.0) : NULL;
+    default:
+        return NULL;
+    }
+}
+
 static ir_value *fold_float(ir_builder *b, const ir_op *op)
 {
     ir_value *x = op->args[0], *y = op->nargs > 1 ? op->args[1] : NULL;
+    /* what decides was folded before it was marked: a zero of another sign might decide otherwise than the launch */
+    ir_value *v = op->res[0]->finite && !op->res[0]->exact ? fold_finite(b, op) : NULL;
+    if (v)
+        return v;
     switch (op->code) {
     case OP_ADD:
     case OP_SUB:

@@ -58,7 +58,16 @@ typedef struct clone_fix {
     const ir_func *callee;
 } clone_fix;
 
-/* In primal code there is no origin; code of the prelude takes the place of the call, and its names are nobody's. */
+static bool is_in_finite(const ir_op *call)
+{
+    for (int i = 0; i < call->nres; i++)
+        if (call->res[i]->finite)
+            return true;
+    return false;
+}
+
+/* In primal code there is no origin; code of the prelude takes the place of the call, its numbers are finite if the
+ * caller's are, and its names are nobody's. */
 static void fix_clone(ir_op *op, void *ctx)
 {
     const clone_fix *c = ctx;
@@ -69,6 +78,7 @@ static void fix_clone(ir_op *op, void *ctx)
     for (int i = 0; i < op->nres; i++) {
         op->res[i]->loc = op->loc;
         op->res[i]->name = NULL;
+        op->res[i]->finite = scalar_is_float(op->res[i]->type) && is_in_finite(c->call);
     }
 }
 

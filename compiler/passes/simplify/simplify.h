@@ -4,9 +4,10 @@
 
 #include "ir/ir.h"
 
-/* Constant folding, algebraic identities that are exact in IEEE arithmetic (x*1, x+(-0), x-0, --x; never x*0 or x+0 on
- * floats), constant branches, single-trip and zero-trip loops, loop-carried values that never change, widening of
- * subscripts (sext(add(trunc(iv), c)) -> i64 add). Never touches STOP. Returns true if something changed. */
+/* Constant folding, algebraic identities that are exact in IEEE arithmetic (x*1, x+(-0), x-0, --x; x*0 and x+0 of
+ * floats only where numbers are finite), constant branches, single-trip and zero-trip loops, loop-carried values that
+ * never change, widening of subscripts (sext(add(trunc(iv), c)) -> i64 add). Never touches STOP. Returns true if
+ * something changed. */
 bool pass_fold(ir_func *f);
 
 /* Common subexpressions, over pure operations and over loads with no write to that field plane in between; dominance by

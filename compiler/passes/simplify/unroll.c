@@ -60,24 +60,34 @@ static void measure(ir_op *op, void *ctx)
         s->stays |= !is_regular(s->task, op->args[d], MAX_DEPTH);
 }
 
-/* 0: none, more than anybody writes out, or not known here. */
-static int64_t trips_of(const ir_op *loop, int64_t most)
-{
-    if (!ir_is_const(loop->args[0]) || !ir_is_const(loop->args[1]))
-        return 0;
-    const int64_t lo = ir_int(loop->args[0]), hi = ir_int(loop->args[1]);
-    return lo < hi && (uint64_t)hi - (uint64_t)lo <= (uint64_t)most ? hi - lo : 0;
-}
-
-static bool fits(const unrolling *u, const ir_op *task, const ir_op *loop)
+static bool has_constant_trips(const ir_op *loop)
 {
     const ir_attr_loop *a = ir_loop_attr(loop);
-    if (!a->bounded || a->cond || a->down)
-        return false;
+    return a->bounded && !a->cond && ir_is_const(loop->args[0]) && ir_is_const(loop->args[1]);
+}
+
+/* -1: more than `most`. */
+static int64_t trips_of(const ir_op *loop, int64_t most)
+{
+    const int64_t lo = ir_int(loop->args[0]), hi = ir_int(loop->args[1]);
+    return lo >= hi ? 0 : (uint64_t)hi - (uint64_t)lo <= (uint64_t)most ? hi - lo : -1;
+}
+
+/* NONE: it is unrolled. */
+static ir_no_line reason_against(const unrolling *u, const ir_op *task, const ir_op *loop)
+{
+    if (!has_constant_trips(loop))
+        return IR_NO_LINE_TRIPS;
+    if (ir_loop_attr(loop)->down)
+        return IR_NO_LINE_DOWN;
+    const int64_t trips = trips_of(loop, u->line ? MAX_LINE_TRIPS : MAX_TRIPS);
+    if (trips < 0)
+        return IR_NO_LINE_MANY;
     size s = {.task = task};
     ir_walk(loop->regions[0], measure, &s);
-    const int64_t trips = trips_of(loop, u->line ? MAX_LINE_TRIPS : MAX_TRIPS);
-    return trips && !s.stays && s.nops * trips <= (u->line ? MAX_LINE_OPS : MAX_OPS);
+    if (s.stays)
+        return IR_NO_LINE_INNER;
+    return s.nops * trips <= (u->line ? MAX_LINE_OPS : MAX_OPS) ? IR_NO_LINE_NONE : IR_NO_LINE_LONG;
 }
 
 static void unroll(unrolling *u, ir_op *loop)
@@ -114,8 +124,13 @@ static void visit(unrolling *u, ir_region *r, const ir_op *task)
         next = op->next;
         for (int k = 0; k < op->nregions; k++)
             visit(u, op->regions[k], op->code == OP_TASK ? op : task);
-        if ((task || u->line) && op->code == OP_LOOP && fits(u, task, op))
+        if (op->code != OP_LOOP || !(task || u->line))
+            continue;
+        const ir_no_line why = reason_against(u, task, op);
+        if (!why)
             unroll(u, op);
+        else if (u->line)
+            ir_loop_attr(op)->no_line = why;
     }
 }
 

@@ -10,7 +10,7 @@ __all__ = ["TkLexer"]
 ITEM = "import const param struct field func export extern kernel lazy_grad lazy_dual let var static serial"
 CONTROL = "if else for in while break continue return"
 TYPE = "bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 real vec2 vec3 vec4 ivec2 ivec3 ivec4 mat2 mat3 mat4 vec mat"
-ATTRIBUTE = "needs_grad needs_dual saved distinct strided soa aos derive no_grad grad_for jvp_for operator out inout limit independent as"
+ATTRIBUTE = "needs_grad needs_dual saved distinct strided soa aos derive no_grad finite grad_for jvp_for operator out inout limit independent as"
 FUNCTION = "abs acos all any asin assert atan atan2 atomic_add atomic_and atomic_max atomic_min atomic_or atomic_sub atomic_xor cbrt ceil clamp cols cos cosh cross determinant diag digamma distance dot erf erfc exp exp2 expm1 floor fract grouped hypot identity inverse isinf isnan len length lgamma log log1p log2 max min mix mod ndrange norm norm_sqr normalized outer_product polar_decompose polar_rotation pow print randn random random_int range round rows rsqrt select sigmoid sign sin sinh smoothstep softplus solve spectral sqrt step stop_grad sum svd svd_rotation sym_eig sym_spectral tan tanh trace transpose trunc"
 
 

@@ -255,6 +255,28 @@ bool tk_tape_is_open(const tk_session *s);
  * fields. */
 size_t tk_tape_bytes(const tk_session *s);
 
+/** A budget of bytes for tapes that are opened from here on; 0, as at first: none. Beyond it a tape keeps no records:
+ * it keeps the data at a few times, and on closing launches run again from there. Gradients have the bits of a tape
+ * without budget in a deterministic session; under a budget scatters are deterministic.
+ *
+ * A launch fails with TK_BAD_ARGUMENT where the budget is too small: the message has the least. Host code stores to no
+ * data between launches that kernels read; if launches that run again give other data, closing is TK_OVERWRITTEN. A
+ * kernel that accesses derivatives or writes arrays of the host is TK_NO_DERIVATIVE, TK_TAPE_VALIDATE TK_BAD_STATE.
+ * The data that a tk_call stores are kept: it does not run again. TK_BAD_STATE under an open tape. */
+tk_status tk_tape_budget(tk_session *s, size_t bytes);
+
+/** Costs of a tape under a budget. */
+typedef struct tk_tape_report {
+    size_t budget;   /**< its bytes; 0: there was none, and all else is 0 */
+    size_t bytes;    /**< most bytes held: log, arguments, copies of data, records */
+    size_t launches; /**< in the program */
+    size_t again;    /**< how many launches ran again */
+    size_t images;   /**< copies of data */
+} tk_tape_report;
+
+/** Of the last tape that was closed. Zeros for NULL. */
+tk_tape_report tk_tape_last_report(const tk_session *s);
+
 /* ---- functions of the host with derivatives of their own ---- */
 
 /** A function of a triple, called with the arguments of the call. A status other than TK_OK becomes the session's
@@ -348,7 +370,7 @@ typedef void (*tk_program_fn)(void *user);
 
 /** The largest difference that tk_gradcheck found, in units of the tolerance. Modes that were not compared are NaN. */
 typedef struct tk_gradcheck_result {
-    const tk_field *field; /**< NULL: of tk_gradcheck_function, or along a direction */
+    const tk_field *field; /**< NULL: of functions of the host, or along a direction */
     int64_t component; /**< its number in the field's memory: element * components + component; or of the variable, or
                           of the direction */
     double reverse, forward, difference; /**< the derivative by reverse mode, by forward mode, by central differences */
@@ -409,6 +431,23 @@ typedef struct tk_function {
 tk_status tk_gradcheck_function(const double *x, size_t n, const tk_function *f, void *user, double tolerance,
                                 tk_gradcheck_result *result);
 
+/** Functions of n numbers that write vectors and matrices. Vectors are 0 before, matrices are NAN. */
+typedef void (*tk_vector_fn)(void *user, const double *x, double *numbers);
+typedef void (*tk_product_fn)(void *user, const double *x, const double *direction, double *numbers);
+/** An export func and its matrix. */
+typedef struct tk_matrix_function {
+    size_t rows;
+    tk_vector_fn values;   /**< rows numbers, whose Jacobian the matrix is: the results; of a Hessian, the gradient */
+    tk_vector_fn matrix;   /**< rows * n numbers, row major */
+    tk_product_fn product; /**< NULL, or rows numbers: the JVP; of a Hessian, the second-order product */
+    bool single;           /**< as in tk_function */
+} tk_matrix_function;
+
+/** Compares each entry of the matrix with differences and with a product. The `component` of the result is row * n +
+ * column; `reverse` is the entry, `forward` is the product. Otherwise like tk_gradcheck_function. */
+tk_status tk_gradcheck_matrix(const double *x, size_t n, const tk_matrix_function *f, void *user, double tolerance,
+                              tk_gradcheck_result *result);
+
 /** Computes the Jacobian of output by input, float fields of any shape, by forward mode: one run for each column
  * (component of input). Both need duals. jacobian: as many rows as output has components, row-major. The function does
  * not set the data of output to 0. */
@@ -468,6 +507,14 @@ const int64_t *tk_sparse_indices_wide(const tk_sparse *p);
 tk_status tk_sparse_project(tk_sparse *p, bool semidefinite);
 /** Number of elements whose blocks the last m_k_hess with this pattern projected. 0 for NULL. */
 size_t tk_sparse_projected(const tk_sparse *p);
+/** Compares each entry of a sparse matrix with differences, zeros outside of its pattern too. The program launches the
+ * kernels that have added to the values, about 24 times for each component of `by`.
+ *
+ * of: the energy, or the field of the residuals. by: the field of the columns. The differences are of the gradient by
+ * tapes, or of the residuals. If both fields have duals, a Jacobian is also compared with forward mode. The `component`
+ * of the result is row * columns + column; `reverse` is the entry. Otherwise like tk_gradcheck. */
+tk_status tk_gradcheck_sparse(const tk_sparse *pattern, const void *values, tk_field *of, tk_field *by,
+                              tk_program_fn run, void *user, double tolerance, tk_gradcheck_result *result);
 
 /* ---- field access for code without generated types ---- */
 

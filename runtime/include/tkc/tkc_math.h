@@ -552,6 +552,34 @@ TK_EXACT2_(hypot)
 #undef TK_EXACT1_
 #undef TK_EXACT2_
 
+/* The sine; *cosine: the cosine. One call, where sincos of the C library has the bits of both. */
+static inline double tk_exact_sincos_f64(double a, double *cosine)
+{
+#if defined(__x86_64__) && __GLIBC__ == 2 && __GLIBC_MINOR__ >= 28 && !defined(__cplusplus)
+    extern void sincos(double, double *, double *);
+    double sine;
+    TK_HIDE(a, "/* sincos */");
+    sincos(a, &sine, cosine);
+    return sine;
+#else
+    *cosine = tk_exact_cos_f64(a);
+    return tk_exact_sin_f64(a);
+#endif
+}
+static inline float tk_exact_sincos_f32(float a, float *cosine)
+{
+#if defined(__x86_64__) && __GLIBC__ == 2 && __GLIBC_MINOR__ >= 28 && !defined(__cplusplus)
+    extern void sincosf(float, float *, float *);
+    float sine;
+    TK_HIDE(a, "/* sincos */");
+    sincosf(a, &sine, cosine);
+    return sine;
+#else
+    *cosine = tk_exact_cos_f32(a);
+    return tk_exact_sin_f32(a);
+#endif
+}
+
 /* ---- functions of the C library in loops ----
  * tkc_lanes.h has vectorised arithmetic for these functions. It is used without a vector math library with variants of
  * all of them. gcc calls the library of glibc 2.35 and later on x86-64; clang 14 uses five of its functions. It is not

@@ -88,7 +88,7 @@ static void follow(elements *e, ir_op *op)
     if (!s.active || is_event(op))
         return;
     if (s.outer_array)
-        refuse(e, op->loc, text(e, "a local array holds what depends on '%s': its subscripts vary", e->by->name));
+        refuse(e, op->loc, text(e, "a local array holds what depends on '%s': use a vector", e->by->name));
     for (int i = 0; i < op->nres; i++)
         e->active[op->res[i]->id] = true;
 }

@@ -5,9 +5,6 @@
 #include "passes/derive/jacobian/linearise.h"
 #include "passes/simplify/simplify.h"
 
-/* Of straight-line code: beyond it C compilers take long. */
-enum { MAX_OPERATIONS = 10000 };
-
 /* ---- the function: what the outputs follow from, of the components that are read and of all else that is used ---- */
 
 typedef struct extraction {
@@ -90,18 +87,6 @@ static ir_func *function_of(const elements *e, const element_loop *l, element_ma
 
 /* ---- its matrix ---- */
 
-static void count(ir_op *op, void *ctx)
-{
-    *(int64_t *)ctx += op->nres > 0 && op->code != OP_CONST;
-}
-
-static bool is_short(const ir_func *f)
-{
-    int64_t n = 0;
-    ir_walk(f->body, count, &n);
-    return n <= MAX_OPERATIONS;
-}
-
 static void numbers_to(int *at, int n)
 {
     for (int i = 0; i < n; i++)
@@ -123,13 +108,14 @@ static ir_func *gradient_of(ir_func *f, int n, int *grads)
     int *cols = ARENA_ARRAY(mem, int, n + 1), row = 0, at = 0;
     numbers_to(cols, n);
     rev_forget(f->module, g);
-    g = jac_linearise(f, IR_FUNC, f->name, &(jac_wanted){.rows = &row, .cols = cols, .nrows = 1, .ncols = n}, pattern);
+    const jac_wanted wanted_of = {.rows = &row, .cols = cols, .nrows = 1, .ncols = n};
+    g = jac_linearise(f, IR_FUNC, f->name, &wanted_of, pattern, NULL);
     for (int i = 0; i < n && g; i++)
         grads[i] = pattern[i] ? at++ : -1;
     return g;
 }
 
-static ir_func *hessian_of(ir_func *f, int n, element_matrix *x)
+static ir_func *hessian_of(ir_func *f, int n, element_matrix *x, ir_matrix *made)
 {
     arena *mem = f->module->mem;
     int *grads = ARENA_ARRAY(mem, int, n + 1), *rows = ARENA_ARRAY(mem, int, n + 1);
@@ -143,19 +129,29 @@ static ir_func *hessian_of(ir_func *f, int n, element_matrix *x)
             x->ncols = ++x->nrows;
         }
     const jac_wanted wanted = {.rows = rows, .cols = x->cols, .nrows = x->nrows, .ncols = x->ncols, .lower = true};
-    ir_func *h = jac_linearise(g, IR_FUNC, f->name, &wanted, x->pattern);
+    ir_func *h = jac_linearise(g, IR_FUNC, f->name, &wanted, x->pattern, made);
     rev_forget(f->module, g);
     return h;
 }
 
-static ir_func *jacobian_of(ir_func *f, int n, element_matrix *x)
+static ir_func *jacobian_of(ir_func *f, int n, element_matrix *x, ir_matrix *made)
 {
     x->nrows = f->nresults;
     x->ncols = n;
     numbers_to(x->rows, x->nrows);
     numbers_to(x->cols, n);
     const jac_wanted wanted = {.rows = x->rows, .cols = x->cols, .nrows = x->nrows, .ncols = n};
-    return jac_linearise(f, IR_FUNC, f->name, &wanted, x->pattern);
+    return jac_linearise(f, IR_FUNC, f->name, &wanted, x->pattern, made);
+}
+
+static void note_element(ir_matrix *made, const element_loop *l, const element_matrix *x)
+{
+    made->at = l->task->loc;
+    made->rows = x->nrows;
+    made->cols = x->ncols;
+    made->vertices = (int)l->vertices.len;
+    jac_count_entries(made, x->pattern);
+    jac_list(made);
 }
 
 element_matrix element_matrix_of(elements *e, const element_loop *l)
@@ -167,15 +163,18 @@ element_matrix element_matrix_of(elements *e, const element_loop *l)
     x.cols = ARENA_ARRAY(m->mem, int, most + 1);
     x.pattern = ARENA_ARRAY(m->mem, bool, (size_t)most *(size_t)most + 1);
     ir_func *f = function_of(e, l, &x);
-    x.func = e->kind == IR_DERIVE_BLOCKS ? hessian_of(f, n, &x) : jacobian_of(f, n, &x);
+    ir_matrix *made = jac_made(e->kernel->ad.primal, e->kind, 0, 0);
+    x.func = e->kind == IR_DERIVE_BLOCKS ? hessian_of(f, n, &x, made) : jacobian_of(f, n, &x, made);
     rev_forget(m, f);
     if (x.func)
         rev_forget(m, x.func);
     e->at = l->task->loc;
     if (!x.func)
         e->why = "an iteration computes with a local array at subscripts that vary, or with a call that has no matrix";
-    else if (!is_short(x.func))
+    else if (!jac_is_short(x.func, made))
         e->why = "the matrix of an iteration takes more than 10000 operations";
+    else
+        note_element(made, l, &x);
     return x;
 }
 

@@ -73,7 +73,7 @@ static const ir_partials *partials_of(const linearisation *w, ir_func *callee, c
     p->pattern = ARENA_ARRAY(mem, bool, (size_t)p->nrows * active->len + 1);
     const jac_wanted wanted = {rows, cols, p->nrows, p->ncols, callee->nresults, .of_args = w->of_args};
     const char *name = intern(callee->module->names, arena_printf(mem, "%s_partials", callee->name));
-    p->func = w->function(callee, IR_FUNC, name, &wanted, p->pattern);
+    p->func = w->function(callee, IR_FUNC, name, &wanted, p->pattern, NULL);
     if (p->func) {
         p->func->ad.primal = w->of_args ? NULL : callee; /* values are functions of the program */
         p->func->nouts = 0;                              /* the results are others */

@@ -230,6 +230,8 @@ static void sweep_rest(elimination *e)
 {
     sweep forward = sweep_create(e, false), reverse = sweep_create(e, true);
     sweep *s = reverse.operations < forward.operations ? &reverse : &forward;
+    e->result->forward = forward.operations;
+    e->result->reverse = reverse.operations;
     const size_t n = e->g->vertices.len * (size_t)s->width + 1;
     s->at = xrealloc(NULL, n * sizeof *s->at);
     memset(s->at, 0, n * sizeof *s->at);
@@ -244,7 +246,7 @@ jac_matrix jac_eliminate(jac_graph *g, ir_builder *b, const int *rows, int nrows
                          bool lower)
 {
     arena *mem = b->func->module->mem;
-    jac_matrix r = {nrows, ncols, ARENA_ARRAY(mem, ir_value *, (size_t)nrows * (size_t)ncols + 1)};
+    jac_matrix r = {nrows, ncols, ARENA_ARRAY(mem, ir_value *, (size_t)nrows * (size_t)ncols + 1), 0, 0};
     int *sinks = ARENA_ARRAY(mem, int, nrows + 1);
     for (int i = 0; i < nrows; i++) {
         sinks[i] = rows[i] < 0 ? -1 : jac_vertex_add(g, g->vertices.at[rows[i]].type);

@@ -28,7 +28,8 @@ void jac_edge_add(jac_graph *g, ir_builder *b, int from, int to, ir_value *by);
 /* Rows are sinks, columns are sources of the graph. */
 typedef struct jac_matrix {
     int nrows, ncols;
-    ir_value **at; /* row major; NULL: zero by structure */
+    ir_value **at;            /* row major; NULL: zero by structure */
+    int64_t forward, reverse; /* operations of the two sweeps */
 } jac_matrix;
 
 static inline ir_value **jac_entry(const jac_matrix *j, int row, int col)

@@ -6,9 +6,6 @@
 #include "passes/derive/reverse/reverse.h"
 #include "passes/simplify/simplify.h"
 
-/* Of straight-line code: beyond it a loop over directions is shorter, and C compilers take long. */
-enum { MAX_OPERATIONS = 10000 };
-
 typedef VEC(int) numbers;
 
 /* The parameters that are columns, in their order. */
@@ -40,18 +37,6 @@ static void find_gradients(const ir_func *f, const ir_request *by, numbers *rows
         for (int k = 0; p->grad && k < p->rows * p->cols; k++)
             vec_push(rows, at + k);
     }
-}
-
-static void count(ir_op *op, void *ctx)
-{
-    *(int64_t *)ctx += op->nres > 0 && op->code != OP_CONST;
-}
-
-bool jac_is_short(const ir_func *f)
-{
-    int64_t n = 0;
-    ir_walk(f->body, count, &n);
-    return n <= MAX_OPERATIONS;
 }
 
 static const char *pattern_text(arena *mem, const bool *pattern, int nrows, int ncols)
@@ -89,12 +74,15 @@ static ir_func *matrix_of(ir_func *f, ir_func *from, const ir_request *by)
     const jac_wanted wanted = {rows.at, cols.at, (int)rows.len, (int)cols.len, f->nresults, .lower = hess};
     bool *pattern = ARENA_ARRAY(m->mem, bool, rows.len *cols.len + 1);
     const char *name = intern(m->names, arena_printf(m->mem, "%s_%s", f->name, hess ? "hess" : "jac"));
-    ir_func *out = jac_linearise(from, IR_KERNEL_JAC, name, &wanted, pattern);
-    if (out && !jac_is_short(out)) {
+    ir_matrix *made = jac_made(f, by->kind, wanted.nrows, wanted.ncols);
+    jac_list(made);
+    ir_func *out = jac_linearise(from, IR_KERNEL_JAC, name, &wanted, pattern, made);
+    if (out && !jac_is_short(out, made)) {
         rev_forget(m, out);
         out = NULL;
     }
     if (out) {
+        jac_count_entries(made, pattern);
         if (hess && f->nresults == 1)
             seed_with_one(f, out);
         out->ad.primal = f;

@@ -47,19 +47,22 @@ static bool is_passive(const linearisation *w, const ir_op *op)
     return op->nregions == 0;
 }
 
-/* Memory counts as constant: what is stored there is not active. */
-static bool can_linearise(const linearisation *w, const ir_region *r)
+/* The first operation that has no local Jacobian; NULL: all have one. Memory counts as constant: what is stored there
+ * is not active. */
+static const ir_op *refusing(const linearisation *w, const ir_region *r)
 {
     for (const ir_op *op = r->first; op; op = op->next) {
         const bool has_way = op_is_pure_table(op->code) || op->code == OP_IF || op->code == OP_LOOP ||
                              op->code == OP_CALL || op->code == OP_YIELD || op_carries_nothing(op->code);
         if (!has_way && !is_passive(w, op))
-            return false;
-        for (int k = 0; k < op->nregions; k++)
-            if (!can_linearise(w, op->regions[k]))
-                return false;
+            return op;
+        for (int k = 0; k < op->nregions; k++) {
+            const ir_op *inside = refusing(w, op->regions[k]);
+            if (inside)
+                return inside;
+        }
     }
-    return true;
+    return NULL;
 }
 
 static void lin_op(linearisation *w, ir_builder *b, jac_frame *f, const ir_op *op)
@@ -139,11 +142,16 @@ static void fill(linearisation *w, const jac_wanted *wanted, bool *pattern)
     b.loc = y->loc;
     const jac_matrix j = jac_eliminate(&top.graph, &b, rows, wanted->nrows, top.inputs.at, wanted->ncols,
                                        wanted->lower);
+    if (w->made) {
+        w->made->forward = j.forward;
+        w->made->reverse = j.reverse;
+    }
     yield_entries(w, &b, wanted, &j, pattern);
     frame_free(&top);
 }
 
-ir_func *jac_linearise(const ir_func *f, ir_func_kind kind, const char *name, const jac_wanted *wanted, bool *pattern)
+ir_func *jac_linearise(const ir_func *f, ir_func_kind kind, const char *name, const jac_wanted *wanted, bool *pattern,
+                       ir_matrix *made)
 {
     bool *active = ARENA_ARRAY(f->module->mem, bool, f->body->nparams + 1);
     for (int k = 0; k < wanted->ncols; k++)
@@ -152,8 +160,12 @@ ir_func *jac_linearise(const ir_func *f, ir_func_kind kind, const char *name, co
                        .act = activity_of_params(f, active),
                        .region = lin_region,
                        .function = jac_linearise,
-                       .of_args = wanted->of_args};
-    if (can_linearise(&w, f->body)) {
+                       .of_args = wanted->of_args,
+                       .made = made};
+    const ir_op *against = refusing(&w, f->body);
+    if (against && made)
+        jac_refuse(made, against);
+    if (!against) {
         w.out = ir_func_create(f->module, kind, name);
         w.val = ir_map_create(f);
         copy_signature(w.out, f);

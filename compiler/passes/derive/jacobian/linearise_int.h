@@ -13,8 +13,9 @@ struct ir_partials {
     ir_func *func;          /* yields the results, then the entries; NULL: there is none */
     const int *rows, *cols; /* results, parameters */
     int nrows, ncols;
-    bool *pattern; /* row major */
-    int first;     /* of a matrix that is a value: the result that is its first entry */
+    bool *pattern;         /* row major */
+    int first;             /* of a matrix that is a value: the result that is its first entry */
+    const ir_matrix *made; /* likewise */
 };
 
 typedef struct linearisation linearisation;
@@ -28,8 +29,9 @@ struct linearisation {
     ir_map val;   /* source value -> its clone */
     /* linearises the operations of r; a function (jac_linearise) */
     void (*region)(linearisation *w, ir_builder *b, jac_frame *f, const ir_region *r);
-    ir_func *(*function)(const ir_func *f, ir_func_kind kind, const char *name, const jac_wanted *wanted,
-                         bool *pattern);
+    ir_func *(*function)(const ir_func *f, ir_func_kind kind, const char *name, const jac_wanted *wanted, bool *pattern,
+                         ir_matrix *made);
+    ir_matrix *made; /* jac_linearise */
 };
 
 /* A region with a graph of its own: the body, a branch, the body of a loop. */
@@ -54,6 +56,9 @@ ir_value *lin_value(const linearisation *w, const ir_value *v);
 bool lin_active(const linearisation *w, const ir_value *v);
 /* The values that r yields. */
 void lin_yielded(const linearisation *w, const ir_region *r, jac_values *to);
+
+/* Enters the operation that has no local Jacobian. facts.c */
+void jac_refuse(ir_matrix *made, const ir_op *op);
 
 /* ---- control.c ---- */
 

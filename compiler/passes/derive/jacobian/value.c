@@ -120,9 +120,12 @@ static const ir_partials *make(ir_func *of, bool hess, gradient_settler settle)
     ir_func *source = hess ? rows_of_hessian(of, settle) : rows_of_jacobian(of);
     const char *name = intern(m->names, arena_printf(m->mem, "%s_%s", of->name, hess ? "hessian" : "jacobian"));
     const jac_wanted wanted = {rows, cols, nrows, ncols, .lower = hess, .of_args = true};
-    p->func = jac_linearise(source, IR_FUNC, name, &wanted, p->pattern);
+    ir_matrix *made = jac_made(of, hess ? IR_DERIVE_HESS : IR_DERIVE_JAC, nrows, ncols);
+    made->value = true;
+    p->made = made;
+    p->func = jac_linearise(source, IR_FUNC, name, &wanted, p->pattern, made);
     p->first = hess ? nrows : 0;
-    if (p->func && !jac_is_short(p->func)) {
+    if (p->func && !jac_is_short(p->func, made)) {
         rev_forget(m, p->func);
         p->func = NULL;
     }
@@ -132,6 +135,7 @@ static const ir_partials *make(ir_func *of, bool hess, gradient_settler settle)
         for (int i = 0; i < nrows * ncols; i++)
             p->pattern[i] = !hess || i % ncols <= i / ncols;
     }
+    jac_count_entries(made, p->pattern);
     rev_forget(m, source);
     p->func->nouts = 0;
     ir_forget_origins(p->func);
@@ -156,6 +160,10 @@ bool matrix_entries(ir_builder *b, const ir_op *op, gradient_settler settle, ir_
     if (!of->ad.matrix[hess])
         of->ad.matrix[hess] = make(of, hess, settle);
     const ir_partials *p = of->ad.matrix[hess];
+    ir_matrix *use = ARENA_NEW(of->module->mem, ir_matrix);
+    *use = *p->made;
+    use->at = op->loc;
+    jac_list(use);
     const ir_op *c = ir_call(b, p->func, op->nargs, op->args);
     int n = 0, at = p->first;
     for (int i = 0; i < p->nrows; i++)

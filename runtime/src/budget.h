@@ -1,0 +1,144 @@
+/* A tape under a budget of bytes, inside: budget.c records launches, images.c keeps what they overwrite, replay.c is
+ * the way back.
+ *
+ * While all fits, the tape is a plain one. Beyond that it is a log of launches and images of the data at a few times:
+ * an image of time a has what the launches between a and the next image overwrote, as they found it. Put back from the
+ * last image to that of time a, they give the data at time a. Launches run again from there; a few of them at a time
+ * are recorded as a plain tape, whose adjoints then run. */
+#ifndef RT_BUDGET_H
+#define RT_BUDGET_H
+
+#include "needs.h"
+
+/* A launch, or a call of the host's (no kernel). */
+typedef struct rt_line {
+    tk_module *module;
+    const tk_kernel *kernel;
+    const void *args; /* in rt_tape.args */
+    const rt_call *call;
+    uint64_t key, launch; /* of a launch: those of its record, in the log tk_session.draws for the first one; of a call:
+                             rt_entry.draws, .first */
+    uint64_t last;        /* of a call: rt_entry.last */
+} rt_line;
+
+/* A box that an image holds, or need not hold. */
+typedef struct rt_held {
+    struct rt_held *next;
+    tk_field *field;
+    bool known; /* sum is that of the data at the end of the segment */
+    uint64_t sum;
+    int64_t box[]; /* with components */
+} rt_held;
+
+/* The launches between two images, and the first of these. */
+typedef struct rt_segment {
+    size_t first;            /* line */
+    bool fixed;              /* a call of the host's alone: it does not run again */
+    struct rt_state *states; /* the last copy first */
+    rt_held *held;
+    size_t bytes;
+} rt_segment;
+
+struct rt_budget {
+    size_t bytes;        /* the budget */
+    bool over;           /* not all fits: launches are logged, and leave no entries */
+    size_t used;         /* of images, log and arguments; entries: rt_tape.bytes */
+    size_t n;            /* lines */
+    struct rt_run *runs; /* of lines */
+    size_t nruns, runs_cap;
+    rt_segment *segment;
+    size_t nsegments, cap;
+    size_t stride;                   /* lines of a segment */
+    rt_held *touched;                /* all that was overwritten */
+    size_t final_bytes;              /* of it */
+    size_t entry_bytes, image_bytes; /* at most, of an entry on average and of an image, so far */
+    tk_tape_report report;
+};
+
+static inline size_t budget_used(const tk_session *s)
+{
+    return s->tape.budget->used + s->tape.bytes;
+}
+
+/* ---- log.c ---- */
+
+/* Bytes that stay until the tape is closed. */
+void tk_rt_tape_count(tk_session *s, size_t bytes);
+/* A launch, with the number of its record and a copy of its arguments, or the arguments of a line that has the same. */
+tk_status tk_rt_line_make(tk_module *m, const tk_kernel *k, const void *args, const rt_line *same, rt_line *line);
+/* One more line, for a launch. */
+tk_status tk_rt_log_launch(tk_module *m, const tk_kernel *k, const void *args, rt_line *line);
+/* Or for a call. */
+tk_status tk_rt_log_add(tk_session *s, rt_line line);
+rt_line tk_rt_log_line(const struct rt_budget *u, size_t i);
+bool tk_rt_log_any(const struct rt_budget *u, bool (*is)(const rt_line *l, const void *ctx), const void *ctx);
+void tk_rt_log_free(tk_session *s);
+
+/* ---- entries.c ---- */
+
+/* Room for one more entry; `what` and `name` are for the message. */
+bool tk_rt_entry_reserve(tk_session *s, const char *what, const char *name);
+/* Whether a tape has no entry for the kernel: it is without derivative by intent. */
+bool tk_rt_leaves_no_entry(const tk_kernel *k);
+/* A launch that leaves no entry, but for what it changed. line: NULL where it is not to run again. */
+tk_status tk_rt_run_unrecorded(tk_module *m, const tk_kernel *k, const void *args, const rt_line *line);
+/* Runs the kernel of a line without recording it. */
+tk_status tk_rt_line_run(tk_session *s, const rt_line *line);
+/* Runs and records it; of a call, which has run, the entry alone. */
+tk_status tk_rt_entry_record(tk_session *s, const rt_line *line);
+/* The adjoints of all entries, the last first. */
+tk_status tk_rt_entries_back(tk_session *s);
+void tk_rt_entries_free(tk_session *s);
+/* They go while the tape stays open: its log has the launches. The same before a part of it is recorded. */
+void tk_rt_entries_drop(tk_session *s);
+void tk_rt_entries_restart(tk_session *s, size_t start);
+
+/* ---- images.c ---- */
+
+/* A kernel runs that is no line: inside a call, or as an adjoint of the program's own. False after failing the session.
+ */
+bool tk_rt_image_beside(tk_module *m, const tk_kernel *k, const void *args);
+/* A new segment from this line on. False after failing the session, as all of these. */
+bool tk_rt_segment_push(tk_session *s, size_t first, bool fixed);
+/* The last segment goes. */
+void tk_rt_segment_pop(tk_session *s);
+/* Its data as they were at its beginning. */
+void tk_rt_segment_restore(tk_session *s);
+/* The last segment is at its end: sums of the data of its image. */
+void tk_rt_segment_end(tk_session *s);
+/* Its launches ran again, up to its end: what differs is an error. */
+tk_status tk_rt_segment_check(tk_session *s, const rt_segment *g, size_t end);
+/* Segment i + 1 becomes a part of segment i. */
+void tk_rt_segment_join(tk_session *s, size_t i);
+/* The kernel is about to write: copies of what the last image lacks. at: number of the line; RT_BESIDE: it is no line
+ * but part of a call, or an adjoint of the program's own. */
+#define RT_BESIDE SIZE_MAX
+bool tk_rt_image_launch(tk_module *m, const tk_kernel *k, const void *args, size_t at);
+/* The same for a function of the host. */
+bool tk_rt_image_call(tk_session *s, const rt_call *c);
+/* The data of all that was overwritten, to rt_tape.final. */
+bool tk_rt_image_final(tk_session *s);
+void tk_rt_image_free(tk_session *s, rt_held **list);
+void tk_rt_image_forget(tk_session *s, const tk_module *m);
+
+/* ---- budget.c ---- */
+
+/* Of an open tape, if its session has a budget; behind its last adjoint. */
+tk_status tk_rt_budget_open(tk_session *s);
+void tk_rt_budget_close(tk_session *s);
+/* The kernel is about to be launched: what it overwrites is kept. */
+tk_status tk_rt_budget_launch(tk_module *m, const tk_kernel *k, const void *args);
+/* Before a call of the host's, which is a segment. */
+tk_status tk_rt_budget_call(tk_session *s, const rt_call *c);
+/* Whether a line may write the loss. */
+bool tk_rt_budget_writes(const tk_session *s, const tk_field *loss);
+/* A module is about to go; whether a line uses it. */
+bool tk_rt_budget_forget(const tk_module *m);
+void tk_rt_budget_count(tk_session *s);
+tk_status tk_rt_budget_refuse(tk_session *s);
+
+/* ---- replay.c ---- */
+
+tk_status tk_rt_budget_back(tk_session *s);
+
+#endif

@@ -1,0 +1,246 @@
+/* The log of a tape under a budget. Launches that repeat themselves, with the same arguments, take no memory: a loop of
+ * time steps is one run, of as many lines as a step has launches. */
+#include "budget.h"
+
+enum { LINES = 256 /* of a run that does not repeat itself */, MOST = 64 /* of a period */ };
+
+/* Lines one after the other; period: the first so many repeat themselves, 0: none does. */
+struct rt_run {
+    size_t first, n;
+    size_t period, cap;
+    uint64_t seed, draws, launches; /* of a period: how many numbers it takes */
+    rt_line *line;
+};
+
+static tk_status out_of_memory(tk_session *s)
+{
+    return tk_fail(s, TK_NO_MEMORY, "out of memory for launch %zu of a tape", s->tape.budget->n + 1);
+}
+
+static struct rt_run *last_run(const struct rt_budget *u)
+{
+    return u->nruns > 0 ? &u->runs[u->nruns - 1] : NULL;
+}
+
+static bool has_number(const tk_kernel *k)
+{
+    return k->draws || k->records;
+}
+
+/* ---- lines ---- */
+
+static const struct rt_run *run_of(const struct rt_budget *u, size_t i)
+{
+    size_t lo = 0, hi = u->nruns;
+    while (hi - lo > 1) {
+        const size_t mid = lo + (hi - lo) / 2;
+        *(u->runs[mid].first <= i ? &lo : &hi) = mid;
+    }
+    return &u->runs[lo];
+}
+
+rt_line tk_rt_log_line(const struct rt_budget *u, size_t i)
+{
+    const struct rt_run *r = run_of(u, i);
+    const size_t at = i - r->first, turn = r->period ? at / r->period : 0;
+    rt_line l = r->line[r->period ? at % r->period : at];
+    if (!l.kernel)
+        return l;
+    l.key = l.kernel->draws ? tk_random_u64(r->seed, l.key + turn * r->draws, 0) : 0;
+    l.launch = has_number(l.kernel) ? l.launch + turn * r->launches : 0;
+    return l;
+}
+
+void tk_rt_tape_count(tk_session *s, size_t bytes)
+{
+    if (s->tape.budget)
+        s->tape.budget->used += bytes;
+    else
+        s->tape.bytes += bytes;
+}
+
+tk_status tk_rt_line_make(tk_module *m, const tk_kernel *k, const void *args, const rt_line *same, rt_line *line)
+{
+    tk_session *s = m->session;
+    const size_t size = s->forward.open ? k->jvp_args_size : k->args_size;
+    tk_record rec = {0};
+    *line = (rt_line){.module = m, .kernel = k, .args = same ? same->args : NULL};
+    if (!same && size > 0) {
+        void *copy = tk_stack_alloc(&s->tape.args, 1, size);
+        if (!copy)
+            return tk_session_status(s);
+        memset(copy, 0, size); /* tangents */
+        memcpy(copy, args, k->args_size);
+        line->args = copy;
+        tk_rt_tape_count(s, size);
+    }
+    tk_rt_record_number(s, k, &rec);
+    line->key = rec.key;
+    line->launch = rec.launch;
+    return TK_OK;
+}
+
+static bool same_args(const tk_kernel *k, const void *a, const void *b)
+{
+    return k->args_size == 0 || memcmp(a, b, k->args_size) == 0;
+}
+
+/* ---- periods ---- */
+
+/* The numbers that n lines take. */
+static void count_numbers(const rt_line *l, size_t n, uint64_t *draws, uint64_t *launches)
+{
+    *draws = *launches = 0;
+    for (size_t i = 0; i < n; i++) {
+        *draws += l[i].kernel->draws;
+        *launches += has_number(l[i].kernel);
+    }
+}
+
+/* The last n lines of the run are the n lines before them once more. */
+static bool repeats(const struct rt_run *r, size_t n)
+{
+    const rt_line *b = r->line + r->n - n, *a = b - n;
+    uint64_t draws, launches;
+    for (size_t i = n; i-- > 0;)
+        if (!b[i].kernel || a[i].module != b[i].module || a[i].kernel != b[i].kernel ||
+            !same_args(b[i].kernel, a[i].args, b[i].args))
+            return false;
+    count_numbers(b, n, &draws, &launches);
+    for (size_t i = 0; i < n; i++)
+        if ((b[i].kernel->draws && b[i].key != a[i].key + draws) ||
+            (has_number(b[i].kernel) && b[i].launch != a[i].launch + launches))
+            return false;
+    return true;
+}
+
+static bool add_run(tk_session *s, struct rt_run run)
+{
+    struct rt_budget *u = s->tape.budget;
+    if (u->nruns == u->runs_cap) {
+        const size_t cap = u->runs_cap ? 2 * u->runs_cap : 4;
+        struct rt_run *runs = tk_rt_alloc(s, cap * sizeof *runs, false);
+        if (!runs)
+            return false;
+        if (u->nruns > 0)
+            memcpy(runs, u->runs, u->nruns * sizeof *runs);
+        tk_rt_free(s, u->runs);
+        u->used += (cap - u->runs_cap) * sizeof *runs;
+        u->runs = runs;
+        u->runs_cap = cap;
+    }
+    u->runs[u->nruns++] = run;
+    return true;
+}
+
+/* The last two periods become a run of their own. False: no memory. */
+static bool fold(tk_session *s, size_t period)
+{
+    struct rt_budget *u = s->tape.budget;
+    struct rt_run *r = last_run(u);
+    struct rt_run run = {
+        .first = r->first + r->n - 2 * period, .n = 2 * period, .period = period, .cap = period, .seed = r->seed};
+    run.line = tk_rt_alloc(s, period * sizeof *run.line, false);
+    if (!run.line)
+        return false;
+    memcpy(run.line, r->line + r->n - 2 * period, period * sizeof *run.line);
+    count_numbers(run.line, period, &run.draws, &run.launches);
+    u->used += period * sizeof *run.line;
+    r->n -= 2 * period;
+    if (r->n > 0) {
+        const bool added = add_run(s, run);
+        if (!added)
+            tk_rt_free(s, run.line);
+        return added;
+    }
+    u->used -= r->cap * sizeof *r->line;
+    tk_rt_free(s, r->line);
+    *r = run;
+    return true;
+}
+
+/* ---- adding ---- */
+
+static bool grow(tk_session *s, struct rt_run *r)
+{
+    const size_t cap = r->cap ? 2 * r->cap : 16;
+    rt_line *line = tk_rt_alloc(s, cap * sizeof *line, false);
+    if (!line)
+        return false;
+    if (r->n > 0)
+        memcpy(line, r->line, r->n * sizeof *line);
+    tk_rt_free(s, r->line);
+    s->tape.budget->used += (cap - r->cap) * sizeof *line;
+    r->line = line;
+    r->cap = cap;
+    return true;
+}
+
+tk_status tk_rt_log_add(tk_session *s, rt_line line)
+{
+    struct rt_budget *u = s->tape.budget;
+    struct rt_run *r = last_run(u);
+    if (!r || r->period || r->n == LINES || r->seed != s->opt.seed) {
+        if (!add_run(s, (struct rt_run){.first = u->n, .seed = s->opt.seed}))
+            return out_of_memory(s);
+        r = last_run(u);
+    }
+    if (r->n == r->cap && !grow(s, r))
+        return out_of_memory(s);
+    r->line[r->n++] = line;
+    u->n++;
+    for (size_t p = 1; p <= MOST && 2 * p <= r->n; p++)
+        if (repeats(r, p))
+            return fold(s, p) ? TK_OK : out_of_memory(s);
+    return TK_OK;
+}
+
+/* The line that would repeat the last run; NULL: the launch is another one. */
+static const rt_line *repeated(const tk_session *s, const tk_module *m, const tk_kernel *k, const void *args)
+{
+    const struct rt_budget *u = s->tape.budget;
+    const struct rt_run *r = last_run(u);
+    if (!r || !r->period || r->seed != s->opt.seed)
+        return NULL;
+    const size_t at = r->n % r->period, turn = r->n / r->period;
+    const rt_line *l = &r->line[at];
+    const bool numbers = (!k->draws || s->draws == l->key + turn * r->draws) &&
+                         (!has_number(k) || s->launches + 1 == l->launch + turn * r->launches);
+    return l->module == m && l->kernel == k && same_args(k, l->args, args) && numbers ? l : NULL;
+}
+
+tk_status tk_rt_log_launch(tk_module *m, const tk_kernel *k, const void *args, rt_line *line)
+{
+    tk_session *s = m->session;
+    struct rt_budget *u = s->tape.budget;
+    const rt_line *l = repeated(s, m, k, args);
+    const uint64_t draws = s->draws;
+    tk_status st = tk_rt_line_make(m, k, args, l, line);
+    if (st != TK_OK)
+        return st;
+    if (!l) {
+        rt_line logged = *line;
+        logged.key = draws;
+        return tk_rt_log_add(s, logged);
+    }
+    last_run(u)->n++;
+    u->n++;
+    return TK_OK;
+}
+
+void tk_rt_log_free(tk_session *s)
+{
+    struct rt_budget *u = s->tape.budget;
+    for (size_t i = 0; i < u->nruns; i++)
+        tk_rt_free(s, u->runs[i].line);
+    tk_rt_free(s, u->runs);
+}
+
+bool tk_rt_log_any(const struct rt_budget *u, bool (*is)(const rt_line *l, const void *ctx), const void *ctx)
+{
+    for (size_t i = 0; i < u->nruns; i++)
+        for (size_t k = 0; k < (u->runs[i].period ? u->runs[i].period : u->runs[i].n); k++)
+            if (is(&u->runs[i].line[k], ctx))
+                return true;
+    return false;
+}

@@ -1,0 +1,203 @@
+/* The way back of a tape under a budget: launches run again from images, a few of them recorded at a time. */
+#include "budget.h"
+
+#include "schedule.h"
+
+static tk_status run_again(tk_session *s, size_t from, size_t to, bool collects)
+{
+    struct rt_budget *u = s->tape.budget;
+    tk_status st = TK_OK;
+    s->again = true;
+    for (size_t i = from; i < to && st == TK_OK; i++, u->report.again++) {
+        const rt_line line = tk_rt_log_line(u, i), *l = &line;
+        if (collects && !tk_rt_image_launch(l->module, l->kernel, l->args, i))
+            st = tk_session_status(s);
+        else
+            st = tk_rt_line_run(s, l);
+    }
+    s->again = false;
+    return st;
+}
+
+/* ---- a few launches, as a plain tape ---- */
+
+/* *to: how many of them fit. */
+static tk_status record_again(tk_session *s, size_t from, size_t *to, bool collects)
+{
+    struct rt_budget *u = s->tape.budget;
+    size_t most = 0; /* of an entry */
+    tk_status st = TK_OK;
+    tk_rt_entries_restart(s, from);
+    s->again = true;
+    for (size_t i = from; i < *to && st == TK_OK; i++, u->report.again++) {
+        const rt_line line = tk_rt_log_line(u, i), *l = &line;
+        const size_t before = s->tape.bytes;
+        if (collects && !tk_rt_image_launch(l->module, l->kernel, l->args, i))
+            st = tk_session_status(s);
+        else
+            st = tk_rt_entry_record(s, l);
+        tk_rt_budget_count(s);
+        most = s->tape.bytes - before > most ? s->tape.bytes - before : most;
+        if (st == TK_OK && i + 1 < *to && budget_used(s) + most > u->bytes)
+            *to = i + 1;
+        if (st == TK_OK && budget_used(s) > u->bytes)
+            *to = i;
+    }
+    s->again = false;
+    if (s->tape.count > 0) {
+        const size_t bytes = s->tape.bytes / s->tape.count + 1;
+        u->entry_bytes = bytes > u->entry_bytes ? bytes : u->entry_bytes;
+    }
+    return st;
+}
+
+/* The launches from `from` on, to `end` or less where not all fit: then *end is less, and no adjoint has run. */
+static tk_status leaf(tk_session *s, size_t from, size_t *end, bool collects, const rt_segment *check)
+{
+    const size_t all = *end;
+    tk_status st = record_again(s, from, end, collects);
+    if (st == TK_OK && *end == all && check)
+        st = tk_rt_segment_check(s, check, all);
+    if (st == TK_OK && *end == all)
+        st = tk_rt_entries_back(s);
+    tk_rt_entries_drop(s);
+    return st;
+}
+
+/* ---- a segment ---- */
+
+static size_t room(const tk_session *s)
+{
+    const struct rt_budget *u = s->tape.budget;
+    return u->bytes > u->used ? u->bytes - u->used : 0;
+}
+
+/* How many of n launches run again before the next image, which is worth it: 0: none. `*few`: the most that are
+ * recorded at a time. */
+static size_t next_image(const tk_session *s, size_t n, size_t *few)
+{
+    const struct rt_budget *u = s->tape.budget;
+    const size_t bytes = room(s), image = u->image_bytes + 1;
+    double best = -1.0;
+    size_t slots = 0;
+    for (size_t k = 0; k == 0 || k * image < bytes; k += k / 8 + 1) {
+        const size_t left = bytes - (k * image < bytes ? k * image : bytes), each = left / u->entry_bytes;
+        const size_t units = each > 0 ? (n + each - 1) / each : n;
+        const double again = tk_rt_schedule_again(units, k) * (double)n / (double)units;
+        if (best >= 0.0 && again >= best)
+            continue;
+        best = again;
+        slots = k;
+        *few = each > 0 ? each : 1;
+        if (units == 1)
+            break;
+    }
+    const size_t units = (n + *few - 1) / *few;
+    if (slots == 0 || units < 2)
+        return 0;
+    const size_t at = tk_rt_schedule_split(units, slots) * *few;
+    return at < n ? at : 0;
+}
+
+typedef struct part {
+    size_t from, to; /* launches to reverse; `to` comes down */
+    bool collects;   /* the image of the last segment has no copies yet of what they write */
+    bool nested;     /* an image before it can serve as well */
+    const rt_segment *check;
+} part;
+
+static tk_status reverse(tk_session *s, part *p);
+
+/* Launches from `begin` on by an image of their own. Where memory does not suffice for that, some of them are left. */
+static tk_status reverse_nested(tk_session *s, size_t begin, part *p, bool *bare)
+{
+    part rest = {begin, p->to, true, true, p->check};
+    if (!tk_rt_segment_push(s, begin, false))
+        return tk_session_status(s);
+    const tk_status st = reverse(s, &rest);
+    tk_rt_segment_pop(s);
+    *bare = rest.to > begin;
+    p->to = rest.to;
+    return st;
+}
+
+/* The last of the launches, as many as fit, recorded from `begin` on. */
+static tk_status reverse_leaf(tk_session *s, size_t begin, part *p, size_t *most)
+{
+    size_t end = p->to;
+    const tk_status st = leaf(s, begin, &end, p->collects, p->check);
+    if (end < p->to)
+        *most = end - begin;
+    else
+        p->to = begin;
+    return st;
+}
+
+/* Reverses launches from the image of the last segment; the data are those of its time, before and after. Not nested,
+ * it reverses all of them, or fails the session. */
+static tk_status reverse(tk_session *s, part *p)
+{
+    const struct rt_budget *u = s->tape.budget;
+    size_t most = SIZE_MAX;
+    bool bare = false;
+    while (p->to > p->from) {
+        size_t few = 1, at = next_image(s, p->to - p->from, &few);
+        if (bare || at == 0) {
+            at = 0;
+            few = few < most ? few : most;
+        }
+        const size_t begin = at > 0 ? p->from + at : p->to - p->from > few ? p->to - few : p->from, had = p->to;
+        tk_status st = run_again(s, p->from, begin, p->collects);
+        const bool room = u->used + u->entry_bytes <= u->bytes;
+        if (st == TK_OK && at > 0 && room)
+            st = reverse_nested(s, begin, p, &bare);
+        else if (st == TK_OK && room)
+            st = reverse_leaf(s, begin, p, &most);
+        if (st != TK_OK)
+            return st;
+        tk_rt_segment_restore(s);
+        bare = bare || !room;
+        if (p->to < had)
+            p->check = NULL;
+        else if (most == 0 || (!room && at == 0))
+            return p->nested ? TK_OK : tk_rt_budget_refuse(s);
+        p->collects = p->collects && p->to > begin;
+    }
+    return TK_OK;
+}
+
+/* A call of the host's: its backward finds the data that forward left. */
+static tk_status reverse_call(tk_session *s, size_t line)
+{
+    tk_rt_entries_restart(s, line);
+    const rt_line l = tk_rt_log_line(s->tape.budget, line);
+    tk_status st = tk_rt_entry_record(s, &l);
+    if (st == TK_OK)
+        st = tk_rt_entries_back(s);
+    tk_rt_entries_drop(s);
+    return st;
+}
+
+tk_status tk_rt_budget_back(tk_session *s)
+{
+    struct rt_budget *u = s->tape.budget;
+    tk_status st = TK_OK;
+    if (u->nsegments > 0)
+        tk_rt_segment_end(s);
+    if (!tk_rt_image_final(s))
+        return tk_session_status(s);
+    for (size_t end = u->n; u->nsegments > 0 && st == TK_OK; u->nsegments > 0 ? tk_rt_segment_pop(s) : (void)0) {
+        rt_segment *g = &u->segment[u->nsegments - 1];
+        const size_t first = g->first;
+        if (g->fixed) {
+            st = first < end ? reverse_call(s, first) : TK_OK;
+            tk_rt_segment_restore(s);
+        } else {
+            const rt_segment check = *g;
+            tk_rt_segment_restore(s);
+            st = reverse(s, &(part){first, end, false, false, &check});
+        }
+        end = first;
+    }
+    return st;
+}
