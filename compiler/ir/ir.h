@@ -19,6 +19,7 @@
 #include <stdio.h>
 
 #include "ir/layout.h"
+#include "ir/part.h"
 #include "ir/plane.h"
 #include "util/arena.h"
 #include "util/diag.h"
@@ -257,36 +258,6 @@ typedef enum ir_func_kind {
 
 /* Blocks of a caller's workspace are multiples of this. */
 enum { IR_WORKSPACE_ALIGN = 8 };
-
-/* Flags of a part, by their names in libtkc (TK_READS, ..., tkc_gen.h) and in printed IR. The first three are OP_READS,
- * OP_STORES and OP_ADDS. */
-#define IR_PART_FLAGS(X) \
-    X(READS, "reads") \
-    X(STORES, "stores") \
-    X(ACCUMULATES, "adds") \
-    X(NEEDED, "needed") \
-    X(NEEDED_BY_PRODUCT, "product") \
-    X(ALL, "all") \
-    X(PERHAPS, "perhaps") \
-    X(CUSTOM, "custom") \
-    X(SAVED, "saved") \
-    X(BEFORE_WANTED, "wanted") \
-    X(BEFORE_REPLAYED, "replayed")
-#define IR_PART_BIT_(id, word) IR_PART_BIT_##id,
-#define IR_PART_FLAG_(id, word) IR_PART_##id = 1 << IR_PART_BIT_##id,
-enum { IR_PART_FLAGS(IR_PART_BIT_) IR_PART_BITS };
-enum { IR_PART_FLAGS(IR_PART_FLAG_) IR_PART_WRITES = IR_PART_STORES | IR_PART_ACCUMULATES };
-#undef IR_PART_BIT_
-#undef IR_PART_FLAG_
-
-/* A part of a field that launches of a kernel touch: a row of their footprint. */
-typedef struct ir_part {
-    ir_field *field;
-    ir_plane plane;
-    unsigned what;   /* IR_PART_* */
-    bool compared;   /* by tapes, from launch to launch */
-    int first, last; /* components */
-} ir_part;
 
 /* What differentiation knows of a function, and makes of it. */
 typedef struct ir_ad {
