@@ -389,10 +389,9 @@ static bool emit_both(cfn *c, const ir_op *op)
     const ir_value *sine = op->code == OP_SIN ? v : other->res[0], *cosine = op->code == OP_SIN ? other->res[0] : v;
     const char *angle = val_text(c, op->args[0], PREC_COND), *type = scalar_c_type(v->type);
     const char *const of[] = {names_unique(c->names, sine->name ? sine->name : c->v[sine->id].hint),
-                                 names_unique(c->names, cosine->name ? cosine->name : c->v[cosine->id].hint)};
+                              names_unique(c->names, cosine->name ? cosine->name : c->v[cosine->id].hint)};
     stmt(c, cosine->loc, "%s %s;", type, of[1]);
-    stmt(c, sine->loc, "const %s %s = tk_exact_sincos_%s(%s, &%s);", type, of[0], scalar_name(v->type), angle,
-         of[1]);
+    stmt(c, sine->loc, "const %s %s = tk_exact_sincos_%s(%s, &%s);", type, of[0], scalar_name(v->type), angle, of[1]);
     define_name(c, sine, of[0]);
     define_name(c, cosine, of[1]);
     return true;

@@ -19,7 +19,6 @@
 #include <stdio.h>
 
 #include "ir/layout.h"
-#include "ir/part.h"
 #include "ir/plane.h"
 #include "util/arena.h"
 #include "util/diag.h"
