@@ -16,7 +16,7 @@ def _bind_library():
         ("session_set_seed", i, t, _ct.c_uint64), ("session_draws", _ct.c_uint64, t), ("session_set_draws", i, t, _ct.c_uint64), ("session_error", text, t), ("session_clear_error", None, t),
         ("session_stop_at_nonfinite", i, t, _ct.c_bool), ("session_set_stop", i, t, _StopFunction, t), ("session_clear_grad", i, t), ("session_clear_dual", i, t),
         ("call", i, t, t, t, _ct.c_size_t), ("call_with", i, t, t, t, _ct.c_size_t, t, i), ("gradcheck_with", i, t, t, _HostFunction, t, t), ("tape_begin", i, t, _ct.c_uint), ("tape_end_with", i, t, _ct.c_double), ("tape_drop", i, t),
-        ("tape_is_open", _ct.c_bool, t), ("tape_bytes", _ct.c_size_t, t), ("module_clear_grad", i, t),
+        ("tape_is_open", _ct.c_bool, t), ("tape_budget", i, t, _ct.c_size_t), ("tape_last_report", _Report, t), ("tape_bytes", _ct.c_size_t, t), ("module_clear_grad", i, t),
         ("module_clear_dual", i, t), ("field_clear_grad", i, t), ("field_clear_dual", i, t),
         ("forward_begin", i, t, i, t, t, _ct.c_size_t), ("forward_end", i, t), ("forward_is_open", _ct.c_bool, t),
         ("field_next", t, t, t), ("field_extent", _ct.c_int64, t, i), ("field_component", t, t, i, i),
@@ -28,6 +28,11 @@ class _Options(_ct.Structure):
     _fields_ = [("threads", _ct.c_int), ("deterministic", _ct.c_bool), ("flush_denormals", _ct.c_bool),
                 ("seed", _ct.c_uint64), ("alloc", _P), ("alloc_user", _P), ("parallel", _P), ("parallel_user", _P),
                 ("on_print", _P), ("print_user", _P)]
+
+
+class _Report(_ct.Structure):
+    """tk_tape_report of <tkc/tkc.h>."""
+    _fields_ = [(name, _ct.c_size_t) for name in ("budget", "bytes", "launches", "again", "images")]
 
 
 _PrintFunction = _ct.CFUNCTYPE(None, _P, _ct.c_char_p)
@@ -302,6 +307,12 @@ class Session(_Unique):
         """Bytes held for the launches of the open tape, or of the last one."""
         return _tk.tape_bytes(self._pointer)
 
+    @property
+    def tape_report(self):
+        """Of the last tape with a budget: budget and bytes held, launches, how many ran again, copies of data (images)."""
+        report = _tk.tape_last_report(self._pointer)
+        return _types.SimpleNamespace(**{name: getattr(report, name) for name, _ in report._fields_})
+
 
 def _end_session(pointer, gone):
     for destroy, module in gone:
@@ -319,11 +330,12 @@ _session_options = Session.__init__.__code__.co_varnames[1:Session.__init__.__co
 class _Tape:
     """What `with m.tape(m.loss):` enters."""
 
-    def __init__(self, loss, flags, gradient):
-        self._loss, self._flags, self._gradient = loss, flags, gradient
+    def __init__(self, loss, flags, gradient, budget):
+        self._loss, self._flags, self._gradient, self._budget = loss, flags, gradient, budget
         self._session, self._memory = loss._h.session, loss._h.memory
 
     def __enter__(self):
+        self._session._check(_tk.tape_budget(self._session._pointer, self._budget))
         self._session._check(_tk.tape_begin(self._loss._pointer, self._flags))
         return self
 

@@ -168,31 +168,44 @@ static void effects_on(const tk_module *m, const tk_kernel *k, const int64_t *en
         ends += 2 * dims_of(f);
         if (p->field != field || !is_state(m, p))
             continue;
-        const bool empty = tk_rt_part_settle(&(rt_parts){.field = f, .box = box, .what = p->what}) == EMPTY;
-        *reads = *reads || ((p->what & READS) && !empty);
+        const kind settled = tk_rt_part_settle(&(rt_parts){.field = f, .box = box, .what = p->what});
+        *reads = *reads || ((p->what & READS) && settled != EMPTY);
         adds = adds || (p->what & TK_ACCUMULATES);
-        *replaces = *replaces || ((p->what & RT_WRITES) == TK_STORES && (p->what & TK_ALL) && !empty &&
-                                  is_whole(f, box) && holds(ends - 2 * dims_of(f), box, dims_of(f)));
+        *replaces = *replaces || ((p->what & RT_WRITES) == TK_STORES && settled == ALL && is_whole(f, box));
     }
     *reads = *reads || (adds && !*replaces);
 }
 
-static bool image_parts(tk_module *m, const tk_kernel *k, bool is_line)
+/* What the launch does to each field, as long as the boxes are as the kernel has them. */
+static bool note_effects(tk_module *m, const tk_kernel *k, bool is_line)
 {
-    int64_t *const first = m->session->tape.ends, *ends = first;
+    for (int i = 0; i < k->nparts; i++) {
+        tk_field *f = &m->fields[k->parts[i].field];
+        struct rt_needs *n = is_state(m, &k->parts[i]) ? known_of(f) : NULL;
+        bool reads, replaces;
+        if (!is_state(m, &k->parts[i]))
+            continue;
+        effects_on(m, k, m->session->tape.ends, k->parts[i].field, &reads, &replaces);
+        if (!n || (reads && !note_read(f)))
+            return false;
+        n->dead = is_line && !reads && n->made >= 0 && !n->crosses;
+        n->replaced = is_line && replaces;
+    }
+    return true;
+}
+
+static bool image_parts(tk_module *m, const tk_kernel *k)
+{
+    int64_t *ends = m->session->tape.ends;
     bool ok = true;
     for (int i = 0; i < k->nparts && ok; i++) {
         const tk_part *p = &k->parts[i];
         tk_field *f = &m->fields[p->field];
         int64_t *box = ends;
         ends += 2 * dims_of(f);
-        if (!is_state(m, p) || (p->what & (RT_WRITES | TK_SAVED)) == 0)
-            continue;
-        bool reads, replaces;
-        effects_on(m, k, first, p->field, &reads, &replaces);
-        const struct rt_needs *n = known_of(f);
-        if (tk_rt_part_settle(&(rt_parts){.field = f, .box = box, .what = p->what}) != EMPTY)
-            ok = n && want(m->session, f, box, is_line && !reads && n->made >= 0 && !n->crosses);
+        if (is_state(m, p) && (p->what & (RT_WRITES | TK_SAVED)) != 0 &&
+            tk_rt_part_settle(&(rt_parts){.field = f, .box = box, .what = p->what}) != EMPTY)
+            ok = want(m->session, f, box, known_of(f)->dead);
     }
     return ok;
 }
@@ -201,11 +214,9 @@ static bool note_parts(tk_module *m, const tk_kernel *k, size_t at)
 {
     enum { NEEDED = TK_NEEDED | TK_NEEDED_BY_PRODUCT };
     bool ok = true;
-    for (int i = 0; i < k->nparts && ok && at != RT_BESIDE; i++) {
-        bool reads, replaces;
-        effects_on(m, k, m->session->tape.ends, k->parts[i].field, &reads, &replaces);
+    for (int i = 0; i < k->nparts; i++) {
         struct rt_needs *n = is_state(m, &k->parts[i]) ? known_of(&m->fields[k->parts[i].field]) : NULL;
-        if (n && replaces) {
+        if (n && n->replaced) {
             n->made = (int64_t)at;
             n->crosses = false;
         }
@@ -216,24 +227,12 @@ static bool note_parts(tk_module *m, const tk_kernel *k, size_t at)
     return ok;
 }
 
-static bool note_reads(tk_module *m, const tk_kernel *k)
-{
-    bool ok = true;
-    for (int i = 0; i < k->nparts && ok; i++) {
-        bool reads, replaces;
-        effects_on(m, k, m->session->tape.ends, k->parts[i].field, &reads, &replaces);
-        if (is_state(m, &k->parts[i]) && reads)
-            ok = note_read(&m->fields[k->parts[i].field]);
-    }
-    return ok;
-}
-
 bool tk_rt_image_launch(tk_module *m, const tk_kernel *k, const void *args, size_t at)
 {
     tk_session *s = m->session;
     if (k->nparts == 0)
         return true;
-    const bool ok = tk_rt_parts_compute(m, k, args, true) && note_reads(m, k) && image_parts(m, k, at != RT_BESIDE);
+    const bool ok = tk_rt_parts_compute(m, k, args, true) && note_effects(m, k, at != RT_BESIDE) && image_parts(m, k);
     return take(s) && ok && note_parts(m, k, at);
 }
 

@@ -24,9 +24,10 @@ struct rt_needs {
     int64_t *log; /* 2 * dims each: lo, hi */
     rt_mark_of_need *marks;
     size_t n, cap;
-    uint64_t epoch; /* under a budget, of the data: tk_session.epoch when the next two were set */
-    int64_t made;   /* the launch that replaced all of them, -1: not known */
-    bool crosses;   /* they are read in a later segment than that launch's */
+    uint64_t epoch;      /* under a budget, of the data: tk_session.epoch when the next two were set */
+    int64_t made;        /* the launch that replaced all of them, -1: not known */
+    bool crosses;        /* they are read in a later segment than that launch's */
+    bool dead, replaced; /* the launch that comes overwrites dead data; replaces all of them */
 };
 
 /* A copy of what a launch is about to write, where that meets what adjoints need. */

@@ -57,6 +57,28 @@ class Derivatives(unittest.TestCase):
         close(m.x.grad, 3 * before)
         self.assertGreaterEqual(m.session.tape_bytes, 0)
 
+    def test_budget(self):
+        m = self.m
+        grads = []
+        for budget in (0, 1 << 20, 12000):
+            with m.tape(m.loss, budget=budget):
+                for _ in range(200):
+                    m.measure()
+            grads.append(m.x.grad.copy())
+            report = m.session.tape_report
+            self.assertEqual((report.budget, report.launches), (budget, 200 if budget else 0))
+            self.assertEqual(report.again > 0, budget == 12000)
+            self.assertLessEqual(report.bytes, budget)
+        self.assertTrue((grads[0] == grads[1]).all() and (grads[0] == grads[2]).all())
+        with self.assertRaisesRegex(kernels.Error.BadArgument, "a budget of 1 bytes is too small"):
+            with m.tape(m.loss, budget=1):
+                m.measure()
+        for wrong in (-1, 1.5, "much"):
+            with self.assertRaises((TypeError, ValueError, OverflowError)):
+                m.tape(m.loss, budget=wrong)
+        with m.tape(m.loss):
+            m.measure()
+
     def test_forward(self):
         m = self.m
         with m.tape(m.loss):
