@@ -109,14 +109,23 @@ static void end_func(ir_builder *b, ir_value *result)
     ir_forget_origins(b->func);
 }
 
+/* Constants that stand in front of the slice, also where its branches and loops use them. */
+static void clone_consts(ir_builder *b, const ir_op *op, const ir_op *top, ir_map *map)
+{
+    for (int k = 0; k < op->nargs; k++)
+        if (ir_is_const(op->args[k]) && !ir_map_get(map, op->args[k]) &&
+            ir_region_is_ancestor(op->args[k]->def->region, top->region))
+            ir_clone_op(b, op->args[k]->def, map);
+    for (int i = 0; i < op->nregions; i++)
+        for (const ir_op *in = op->regions[i]->first; in; in = in->next)
+            clone_consts(b, in, top, map);
+}
+
 static void clone_slice(const slice *c, ir_builder *b, ir_map *map)
 {
     for (size_t i = 0; i < c->ops.len; i++) {
-        const ir_op *op = c->ops.at[i];
-        for (int k = 0; k < op->nargs; k++)
-            if (ir_is_const(op->args[k]) && !ir_map_get(map, op->args[k]))
-                ir_clone_op(b, op->args[k]->def, map);
-        ir_clone_op(b, op, map);
+        clone_consts(b, c->ops.at[i], c->ops.at[i], map);
+        ir_clone_op(b, c->ops.at[i], map);
     }
 }
 
