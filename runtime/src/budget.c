@@ -171,7 +171,7 @@ tk_status tk_rt_budget_call(tk_session *s, const rt_call *c)
     return tk_rt_segment_push(s, u->n, true) && tk_rt_image_call(s, c) ? TK_OK : tk_session_status(s);
 }
 
-static bool writes(const rt_line *l, const void *ctx)
+static bool writes(const rt_logged *l, const void *ctx)
 {
     const tk_field *loss = ctx;
     return l->call || (l->module == loss->module &&
@@ -183,7 +183,7 @@ bool tk_rt_budget_writes(const tk_session *s, const tk_field *loss)
     return tk_rt_log_any(s->tape.budget, writes, loss);
 }
 
-static bool uses(const rt_line *l, const void *ctx)
+static bool uses(const rt_logged *l, const void *ctx)
 {
     const tk_module *m = ctx;
     return l->module == m || (l->call && tk_rt_footprint_names(l->call, m));

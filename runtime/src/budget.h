@@ -11,7 +11,7 @@
 #include "needs.h"
 
 /* A launch, or a call of the host's (no kernel). */
-typedef struct rt_line {
+typedef struct rt_logged {
     tk_module *module;
     const tk_kernel *kernel;
     const void *args; /* in rt_tape.args */
@@ -19,7 +19,7 @@ typedef struct rt_line {
     uint64_t key, launch; /* of a launch: those of its record, in the log tk_session.draws for the first one; of a call:
                              rt_entry.draws, .first */
     uint64_t last;        /* of a call: rt_entry.last */
-} rt_line;
+} rt_logged;
 
 /* A box that an image holds, or need not hold. */
 typedef struct rt_held {
@@ -65,13 +65,13 @@ static inline size_t budget_used(const tk_session *s)
 /* Bytes that stay until the tape is closed. */
 void tk_rt_tape_count(tk_session *s, size_t bytes);
 /* A launch, with the number of its record and a copy of its arguments, or the arguments of a line that has the same. */
-tk_status tk_rt_line_make(tk_module *m, const tk_kernel *k, const void *args, const rt_line *same, rt_line *line);
+tk_status tk_rt_line_make(tk_module *m, const tk_kernel *k, const void *args, const rt_logged *same, rt_logged *line);
 /* One more line, for a launch. */
-tk_status tk_rt_log_launch(tk_module *m, const tk_kernel *k, const void *args, rt_line *line);
+tk_status tk_rt_log_launch(tk_module *m, const tk_kernel *k, const void *args, rt_logged *line);
 /* Or for a call. */
-tk_status tk_rt_log_add(tk_session *s, rt_line line);
-rt_line tk_rt_log_line(const struct rt_budget *u, size_t i);
-bool tk_rt_log_any(const struct rt_budget *u, bool (*is)(const rt_line *l, const void *ctx), const void *ctx);
+tk_status tk_rt_log_add(tk_session *s, rt_logged line);
+rt_logged tk_rt_log_line(const struct rt_budget *u, size_t i);
+bool tk_rt_log_any(const struct rt_budget *u, bool (*is)(const rt_logged *l, const void *ctx), const void *ctx);
 void tk_rt_log_free(tk_session *s);
 
 /* ---- entries.c ---- */
@@ -81,11 +81,11 @@ bool tk_rt_entry_reserve(tk_session *s, const char *what, const char *name);
 /* Whether a tape has no entry for the kernel: it is without derivative by intent. */
 bool tk_rt_leaves_no_entry(const tk_kernel *k);
 /* A launch that leaves no entry, but for what it changed. line: NULL where it is not to run again. */
-tk_status tk_rt_run_unrecorded(tk_module *m, const tk_kernel *k, const void *args, const rt_line *line);
+tk_status tk_rt_run_unrecorded(tk_module *m, const tk_kernel *k, const void *args, const rt_logged *line);
 /* Runs the kernel of a line without recording it. */
-tk_status tk_rt_line_run(tk_session *s, const rt_line *line);
+tk_status tk_rt_line_run(tk_session *s, const rt_logged *line);
 /* Runs and records it; of a call, which has run, the entry alone. */
-tk_status tk_rt_entry_record(tk_session *s, const rt_line *line);
+tk_status tk_rt_entry_record(tk_session *s, const rt_logged *line);
 /* The adjoints of all entries, the last first. */
 tk_status tk_rt_entries_back(tk_session *s);
 void tk_rt_entries_free(tk_session *s);

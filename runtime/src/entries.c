@@ -24,7 +24,7 @@ bool tk_rt_entry_reserve(tk_session *s, const char *what, const char *name)
     return false;
 }
 
-tk_status tk_rt_line_run(tk_session *s, const rt_line *l)
+tk_status tk_rt_line_run(tk_session *s, const rt_logged *l)
 {
     tk_record rec = {.key = l->key, .launch = l->launch};
     tk_status st = tk_rt_record_alloc(s, l->kernel, &rec);
@@ -35,7 +35,7 @@ tk_status tk_rt_line_run(tk_session *s, const rt_line *l)
 }
 
 /* An entry with room for the record, or NULL after failing the session. */
-static rt_entry *push_entry(const rt_line *l)
+static rt_entry *push_entry(const rt_logged *l)
 {
     tk_module *m = l->module;
     const tk_kernel *k = l->kernel;
@@ -66,7 +66,7 @@ static tk_status run_recorded(tk_module *m, const tk_kernel *k, tk_kernel_fn fn,
     return tk_rt_needs_after(m->session, (rt_writer){m, k, NULL}, st, &kept, &e->changes);
 }
 
-tk_status tk_rt_run_unrecorded(tk_module *m, const tk_kernel *k, const void *args, const rt_line *line)
+tk_status tk_rt_run_unrecorded(tk_module *m, const tk_kernel *k, const void *args, const rt_logged *line)
 {
     tk_session *s = m->session;
     rt_tape *t = &s->tape;
@@ -90,7 +90,7 @@ bool tk_rt_leaves_no_entry(const tk_kernel *k)
     return !k->grad && !k->no_grad && !tk_rt_saved_writes(k);
 }
 
-static tk_status record(const rt_line *l)
+static tk_status record(const rt_logged *l)
 {
     tk_module *m = l->module;
     tk_session *s = m->session;
@@ -107,7 +107,7 @@ static tk_status record(const rt_line *l)
     return ran;
 }
 
-tk_status tk_rt_entry_record(tk_session *s, const rt_line *l)
+tk_status tk_rt_entry_record(tk_session *s, const rt_logged *l)
 {
     if (l->kernel)
         return tk_rt_leaves_no_entry(l->kernel) && !s->forward.open

@@ -9,7 +9,7 @@ struct rt_run {
     size_t first, n;
     size_t period, cap;
     uint64_t seed, draws, launches; /* of a period: how many numbers it takes */
-    rt_line *line;
+    rt_logged *line;
 };
 
 static tk_status out_of_memory(tk_session *s)
@@ -39,11 +39,11 @@ static const struct rt_run *run_of(const struct rt_budget *u, size_t i)
     return &u->runs[lo];
 }
 
-rt_line tk_rt_log_line(const struct rt_budget *u, size_t i)
+rt_logged tk_rt_log_line(const struct rt_budget *u, size_t i)
 {
     const struct rt_run *r = run_of(u, i);
     const size_t at = i - r->first, turn = r->period ? at / r->period : 0;
-    rt_line l = r->line[r->period ? at % r->period : at];
+    rt_logged l = r->line[r->period ? at % r->period : at];
     if (!l.kernel)
         return l;
     l.key = l.kernel->draws ? tk_random_u64(r->seed, l.key + turn * r->draws, 0) : 0;
@@ -59,12 +59,12 @@ void tk_rt_tape_count(tk_session *s, size_t bytes)
         s->tape.bytes += bytes;
 }
 
-tk_status tk_rt_line_make(tk_module *m, const tk_kernel *k, const void *args, const rt_line *same, rt_line *line)
+tk_status tk_rt_line_make(tk_module *m, const tk_kernel *k, const void *args, const rt_logged *same, rt_logged *line)
 {
     tk_session *s = m->session;
     const size_t size = s->forward.open ? k->jvp_args_size : k->args_size;
     tk_record rec = {0};
-    *line = (rt_line){.module = m, .kernel = k, .args = same ? same->args : NULL};
+    *line = (rt_logged){.module = m, .kernel = k, .args = same ? same->args : NULL};
     if (!same && size > 0) {
         void *copy = tk_stack_alloc(&s->tape.args, 1, size);
         if (!copy)
@@ -88,7 +88,7 @@ static bool same_args(const tk_kernel *k, const void *a, const void *b)
 /* ---- periods ---- */
 
 /* The numbers that n lines take. */
-static void count_numbers(const rt_line *l, size_t n, uint64_t *draws, uint64_t *launches)
+static void count_numbers(const rt_logged *l, size_t n, uint64_t *draws, uint64_t *launches)
 {
     *draws = *launches = 0;
     for (size_t i = 0; i < n; i++) {
@@ -100,7 +100,7 @@ static void count_numbers(const rt_line *l, size_t n, uint64_t *draws, uint64_t 
 /* The last n lines of the run are the n lines before them once more. */
 static bool repeats(const struct rt_run *r, size_t n)
 {
-    const rt_line *b = r->line + r->n - n, *a = b - n;
+    const rt_logged *b = r->line + r->n - n, *a = b - n;
     uint64_t draws, launches;
     for (size_t i = n; i-- > 0;)
         if (!b[i].kernel || a[i].module != b[i].module || a[i].kernel != b[i].kernel ||
@@ -164,7 +164,7 @@ static bool fold(tk_session *s, size_t period)
 static bool grow(tk_session *s, struct rt_run *r)
 {
     const size_t cap = r->cap ? 2 * r->cap : 16;
-    rt_line *line = tk_rt_alloc(s, cap * sizeof *line, false);
+    rt_logged *line = tk_rt_alloc(s, cap * sizeof *line, false);
     if (!line)
         return false;
     if (r->n > 0)
@@ -176,7 +176,7 @@ static bool grow(tk_session *s, struct rt_run *r)
     return true;
 }
 
-tk_status tk_rt_log_add(tk_session *s, rt_line line)
+tk_status tk_rt_log_add(tk_session *s, rt_logged line)
 {
     struct rt_budget *u = s->tape.budget;
     struct rt_run *r = last_run(u);
@@ -196,30 +196,30 @@ tk_status tk_rt_log_add(tk_session *s, rt_line line)
 }
 
 /* The line that would repeat the last run; NULL: the launch is another one. */
-static const rt_line *repeated(const tk_session *s, const tk_module *m, const tk_kernel *k, const void *args)
+static const rt_logged *repeated(const tk_session *s, const tk_module *m, const tk_kernel *k, const void *args)
 {
     const struct rt_budget *u = s->tape.budget;
     const struct rt_run *r = last_run(u);
     if (!r || !r->period || r->seed != s->opt.seed)
         return NULL;
     const size_t at = r->n % r->period, turn = r->n / r->period;
-    const rt_line *l = &r->line[at];
+    const rt_logged *l = &r->line[at];
     const bool numbers = (!k->draws || s->draws == l->key + turn * r->draws) &&
                          (!has_number(k) || s->launches + 1 == l->launch + turn * r->launches);
     return l->module == m && l->kernel == k && same_args(k, l->args, args) && numbers ? l : NULL;
 }
 
-tk_status tk_rt_log_launch(tk_module *m, const tk_kernel *k, const void *args, rt_line *line)
+tk_status tk_rt_log_launch(tk_module *m, const tk_kernel *k, const void *args, rt_logged *line)
 {
     tk_session *s = m->session;
     struct rt_budget *u = s->tape.budget;
-    const rt_line *l = repeated(s, m, k, args);
+    const rt_logged *l = repeated(s, m, k, args);
     const uint64_t draws = s->draws;
     tk_status st = tk_rt_line_make(m, k, args, l, line);
     if (st != TK_OK)
         return st;
     if (!l) {
-        rt_line logged = *line;
+        rt_logged logged = *line;
         logged.key = draws;
         return tk_rt_log_add(s, logged);
     }
@@ -236,7 +236,7 @@ void tk_rt_log_free(tk_session *s)
     tk_rt_free(s, u->runs);
 }
 
-bool tk_rt_log_any(const struct rt_budget *u, bool (*is)(const rt_line *l, const void *ctx), const void *ctx)
+bool tk_rt_log_any(const struct rt_budget *u, bool (*is)(const rt_logged *l, const void *ctx), const void *ctx)
 {
     for (size_t i = 0; i < u->nruns; i++)
         for (size_t k = 0; k < (u->runs[i].period ? u->runs[i].period : u->runs[i].n); k++)

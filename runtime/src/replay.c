@@ -9,7 +9,7 @@ static tk_status run_again(tk_session *s, size_t from, size_t to, bool collects)
     tk_status st = TK_OK;
     s->again = true;
     for (size_t i = from; i < to && st == TK_OK; i++, u->report.again++) {
-        const rt_line line = tk_rt_log_line(u, i), *l = &line;
+        const rt_logged line = tk_rt_log_line(u, i), *l = &line;
         if (collects && !tk_rt_image_launch(l->module, l->kernel, l->args, i))
             st = tk_session_status(s);
         else
@@ -30,7 +30,7 @@ static tk_status record_again(tk_session *s, size_t from, size_t *to, bool colle
     tk_rt_entries_restart(s, from);
     s->again = true;
     for (size_t i = from; i < *to && st == TK_OK; i++, u->report.again++) {
-        const rt_line line = tk_rt_log_line(u, i), *l = &line;
+        const rt_logged line = tk_rt_log_line(u, i), *l = &line;
         const size_t before = s->tape.bytes;
         if (collects && !tk_rt_image_launch(l->module, l->kernel, l->args, i))
             st = tk_session_status(s);
@@ -170,7 +170,7 @@ static tk_status reverse(tk_session *s, part *p)
 static tk_status reverse_call(tk_session *s, size_t line)
 {
     tk_rt_entries_restart(s, line);
-    const rt_line l = tk_rt_log_line(s->tape.budget, line);
+    const rt_logged l = tk_rt_log_line(s->tape.budget, line);
     tk_status st = tk_rt_entry_record(s, &l);
     if (st == TK_OK)
         st = tk_rt_entries_back(s);

@@ -39,7 +39,7 @@ static tk_status refuse_grad_args(tk_module *m, const tk_kernel *k)
 static tk_status launch(tk_module *m, const tk_kernel *k, const void *args)
 {
     tk_session *s = m->session;
-    rt_line line;
+    rt_logged line;
     tk_status st = s->tape.budget ? tk_rt_budget_launch(m, k, args) : TK_OK;
     if (st == TK_OK)
         st = s->tape.budget ? tk_rt_log_launch(m, k, args, &line) : tk_rt_line_make(m, k, args, NULL, &line);
@@ -118,7 +118,7 @@ tk_status tk_rt_tape_record_call(tk_session *s, const rt_call *c, const void *ar
 
 void tk_rt_tape_called(tk_session *s, const rt_entry *e)
 {
-    const rt_line line = {.args = e->args, .call = e->call, .key = e->draws, .launch = e->first, .last = e->last};
+    const rt_logged line = {.args = e->args, .call = e->call, .key = e->draws, .launch = e->first, .last = e->last};
     if (s->tape.budget && !s->tape.replaying && tk_rt_log_add(s, line) == TK_OK && s->tape.budget->over)
         tk_rt_entries_drop(s);
 }

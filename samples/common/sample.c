@@ -40,6 +40,7 @@ static bool parse(sample *s, options *o, int argc, char **argv)
         {"rate", 'r', POPT_ARG_DOUBLE | SHOWN, &s->rate, 0, "of the optimiser", "X"},
         {"seed", 0, POPT_ARG_INT | SHOWN, &s->seed, 0, "of random numbers", "N"},
         {"threads", 't', POPT_ARG_INT | SHOWN, &s->threads, 0, "0: all processors", "N"},
+        {"budget", 'b', POPT_ARG_DOUBLE, &s->budget, 0, "megabytes of the tape; beyond, steps run again", "MB"},
         {NULL, 0, POPT_ARG_INCLUDE_TABLE, (void *)(s->options ? s->options : none), 0,
          s->options ? "Of this simulator:" : NULL, NULL},
         {"out", 'o', POPT_ARG_STRING, &o->out, 0, "folder for pictures and state, instead of this one", "DIR"},
@@ -62,6 +63,7 @@ static bool parse(sample *s, options *o, int argc, char **argv)
     return known && ((s->rate > 0.0 && s->rate < INFINITY) || sample_fails(s, "--rate", "a positive number")) &&
            in_range(s, "--size", s->size, size ? size : s->least_size, size ? size : most) &&
            in_range(s, "--threads", s->threads, 0, 1024) &&
+           ((s->budget >= 0.0 && s->budget < 1e9) || sample_fails(s, "--budget", "0 to 1e9")) &&
            in_range(s, "--steps", s->steps, most_steps > 0, most_steps) &&
            in_range(s, "--iterations", s->iterations, 0, most) &&
            in_range(s, "--window-frames", o->window_frames, 0, most);
@@ -127,6 +129,9 @@ static bool report(const sample *s, const sample_state *t, double expect)
                t->losses[t->done], t->done, least);
     printf("%s: %.2f ms an episode, %.2f MB of fields and tape, %d threads\n", s->name, 1e3 * t->seconds / t->episodes,
            1e-6 * bytes, tk_session_threads(s->session));
+    const tk_tape_report tape = tk_tape_last_report(s->session);
+    if (tape.budget > 0)
+        printf("%s: %zu launches on the last tape, %zu ran again\n", s->name, tape.launches, tape.again);
     return !(expect < INFINITY) || least <= expect || sample_fails(s, "--expect", "the least loss is more than that");
 }
 
@@ -170,6 +175,8 @@ int sample_main(sample *s, int argc, char **argv)
         so.seed = (uint64_t)s->seed;
         so.flush_denormals = true;
         s->session = tk_session_create(&so);
+        if (s->session)
+            tk_tape_budget(s->session, (size_t)(1e6 * s->budget));
         sigaction(SIGINT, &(struct sigaction){.sa_handler = interrupt, .sa_flags = SA_RESETHAND | SA_RESTART}, NULL);
         status = !s->session || !s->create(s) || !state_create(&t, s) ? 1 : work(s, &t, &o);
         if (tk_session_status(s->session) != TK_OK)

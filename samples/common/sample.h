@@ -41,6 +41,7 @@ struct sample {
     int steps;                     /**< of time; 0: it knows none, and has one frame, 0 */
     int iterations, seed, threads; /**< threads 0: all processors */
     double rate;
+    double budget; /**< of the tape, in megabytes; 0: none */
     const struct poptOption *options; /**< its own; NULL: none */
     /* What is optimised: fields of s->session with gradients, by name, then NULL. NULL: nothing, it runs once. */
     const char *const *parameters;

@@ -43,7 +43,7 @@ python3 - "$ROOT" <<'END'
 import json, os, sys
 root = os.path.realpath(sys.argv[1])
 made = {"tk.lex.c", "tk.tab.c", "helpers.c", "prelude.c", "runtime_text.c", "explain_entries.c",
-        *(f"python_{part}.c" for part in ("base", "session", "object", "wrap", "fields", "torch", "torch_fields", "jax", "jax_fields", "types", "types_object"))}
+        *(f"python_{part}.c" for part in ("base", "session", "object", "wrap", "fields", "torch", "torch_fields", "sparse", "jax", "jax_fields", "types", "types_object"))}
 def of(paths):
     paths = [os.path.realpath(p) for p in paths if p.endswith(".c")]
     return sorted(os.path.basename(p) if os.path.basename(p) in made else os.path.relpath(p, root) for p in paths)
