@@ -556,6 +556,8 @@ TK_EXACT2_(hypot)
 static inline double tk_exact_sincos_f64(double a, double *cosine)
 {
 #if defined(__x86_64__) && __GLIBC__ == 2 && __GLIBC_MINOR__ >= 28 && !defined(__cplusplus)
+    (void)tk_exact_sin_f64; /* used elsewhere */
+    (void)tk_exact_cos_f64;
     extern void sincos(double, double *, double *);
     double sine;
     TK_HIDE(a, "/* sincos */");
@@ -569,6 +571,8 @@ static inline double tk_exact_sincos_f64(double a, double *cosine)
 static inline float tk_exact_sincos_f32(float a, float *cosine)
 {
 #if defined(__x86_64__) && __GLIBC__ == 2 && __GLIBC_MINOR__ >= 28 && !defined(__cplusplus)
+    (void)tk_exact_sin_f32; /* used elsewhere */
+    (void)tk_exact_cos_f32;
     extern void sincosf(float, float *, float *);
     float sine;
     TK_HIDE(a, "/* sincos */");
