@@ -61,7 +61,7 @@ static bool parse(sample *s, options *o, int argc, char **argv)
     const bool known = !wrong || sample_fails(s, wrong, rc < -1 ? poptStrerror(rc) : "no option (--help lists them)");
     poptFreeContext(c);
     return known && ((s->rate > 0.0 && s->rate < INFINITY) || sample_fails(s, "--rate", "a positive number")) &&
-           in_range(s, "--size", s->size, size ? size : s->least_size, size ? size : most) &&
+           in_range(s, "--size", s->size, size ? size : (int)fmax(s->least_size, 1.0), size ? size : most) &&
            in_range(s, "--threads", s->threads, 0, 1024) &&
            ((s->budget >= 0.0 && s->budget < 1e9) || sample_fails(s, "--budget", "0 to 1e9")) &&
            in_range(s, "--steps", s->steps, most_steps > 0, most_steps) &&
@@ -166,7 +166,6 @@ int sample_main(sample *s, int argc, char **argv)
     s->aspect = s->aspect > 0.0 ? s->aspect : 1.0;
     s->moments = s->moments ? s->moments : 4;
     s->film_frames = s->film_frames ? s->film_frames : 100;
-    s->least_size = s->least_size ? s->least_size : 1;
     s->size = s->size ? s->size : 1;
     if (parse(s, &o, argc, argv)) {
         tk_session_options so = tk_session_defaults();
@@ -175,10 +174,9 @@ int sample_main(sample *s, int argc, char **argv)
         so.seed = (uint64_t)s->seed;
         so.flush_denormals = true;
         s->session = tk_session_create(&so);
-        if (s->session)
-            tk_tape_budget(s->session, (size_t)(1e6 * s->budget));
         sigaction(SIGINT, &(struct sigaction){.sa_handler = interrupt, .sa_flags = SA_RESETHAND | SA_RESTART}, NULL);
-        status = !s->session || !s->create(s) || !state_create(&t, s) ? 1 : work(s, &t, &o);
+        const bool made = s->session && tk_tape_budget(s->session, (size_t)(1e6 * s->budget)) == TK_OK;
+        status = !made || !s->create(s) || !state_create(&t, s) ? 1 : work(s, &t, &o);
         if (tk_session_status(s->session) != TK_OK)
             status = !sample_fails(s, "session", tk_session_error(s->session));
         free(t.start);

@@ -1,5 +1,4 @@
-/* What the simulators share: options, an optimiser with a state on disk, progress, pictures, films, a window. README.md
- * says how a simulator uses it: it fills in a `sample`, the first member of a struct of its own, for sample_main. */
+/* Options, optimiser, pictures, films and the window of the simulators. README.md describes their use. */
 #ifndef SAMPLE_H
 #define SAMPLE_H
 
@@ -35,13 +34,12 @@ struct sample {
     const char *about; /**< for --help: what is optimised */
     const char *loss;  /**< what the loss is, for the axis of its curve */
     /* Defaults, which the options replace. */
-    int size;                      /**< what it counts is the sample's own: points, cells along a side, ... */
-    const char *size_means;        /**< for --help; NULL: it has one size only */
-    int least_size;                /**< 0: 1 */
-    int steps;                     /**< of time; 0: it knows none, and has one frame, 0 */
-    int iterations, seed, threads; /**< threads 0: all processors */
-    double rate;
-    double budget; /**< of the tape, in megabytes; 0: none */
+    int size;                         /**< what it counts is the sample's own: points, cells along a side, ... */
+    const char *size_means;           /**< for --help; NULL: it has one size only */
+    int least_size;                   /**< 0: 1 */
+    int steps;                        /**< of time; 0: it knows none, and has one frame, 0 */
+    int iterations, seed, threads;    /**< threads 0: all processors */
+    double rate, budget;              /**< budget: of the tape, in megabytes; 0: none */
     const struct poptOption *options; /**< its own; NULL: none */
     /* What is optimised: fields of s->session with gradients, by name, then NULL. NULL: nothing, it runs once. */
     const char *const *parameters;
@@ -53,14 +51,11 @@ struct sample {
     int film_frames;          /**< frames of a film; 0: 100 */
     const sample_knob *knobs; /**< NULL: none */
     double *target;           /**< two numbers, x and y in a frame, that the mouse drags; NULL: none */
-    /** Makes its module in s->session, of s->size, s->steps and s->seed, with all data that it begins with. False on
-     * failure, of which it has told on stderr, unless s->session has failed: then the caller does. */
+    /** Makes the module with its first data in s->session. False on failure; only the session's own lacks a message. */
     bool (*create)(sample *s);
-    /** One episode with its tape: the gradients of the parameters are in their fields. Returns the loss. May depend on
-     * s->iteration and s->seed. Failures are in s->session. */
+    /** One episode with its tape. Returns the loss; gradients are in the fields, failures in s->session. */
     double (*run)(sample *s);
-    /** Draws a step of the last episode, 0 to s->steps: x from 0 to 1 to the right, y from 0 up to s->aspect. The
-     * background is painted. With s->show_gradient, also derivatives of the loss, as arrows or colours. */
+    /** Draws a step of the last episode, x from 0 to 1, y upwards to s->aspect; s->show_gradient adds derivatives. */
     void (*draw)(sample *s, cairo_t *c, int step);
     void (*destroy)(sample *s); /**< also after create failed */
     /* For the sample to read. */
@@ -72,8 +67,7 @@ struct sample {
     int curve_length;
 };
 
-/** Runs the program; returns its exit status: 0; 1 where something failed, or where the loss is above --expect; 2 for
- * wrong options; 130 after Ctrl-C. */
+/** Runs the program. Exit status: 0; 1 on failure or a loss above --expect; 2 for wrong options; 130 after Ctrl-C. */
 int sample_main(sample *s, int argc, char **argv);
 bool sample_fails(const sample *s, const char *what, const char *why); /**< "NAME: what: why" on stderr; false */
 
@@ -119,9 +113,9 @@ void frame_paint(sample *s, cairo_t *c, double width, int step); /**< upper left
 void text_at(cairo_t *c, double x, double y, double before, double most, const char *text);
 /** The curve of n values, of this size. Values of more than 1e300, and NaNs, are left out. */
 void plot(cairo_t *c, double width, double height, const double *values, int n, const char *title);
-/** The picture of a run: rows of frames of an episode, below them s->curve. `row` adds one; with c NULL, to a new
- * picture of so many. label: a format of the number of iterations. `finish` writes it, and frees c. */
+/** Adds a row of frames to a picture; c NULL: a new picture. `label` formats the number of iterations. */
 cairo_t *picture_row(cairo_t *c, int rows, sample *s, const char *label);
+/** Adds s->curve below the rows, writes the picture and frees c. */
 bool picture_finish(cairo_t *c, const sample *s, const char *path);
 bool film_write(sample *s, const char *path); /**< of the last episode, by an installed ffmpeg: .gif, .mp4, .webm */
 /** Optimises and plays in a window until it is closed, or frames were shown (0: no end); the last is the screenshot. */

@@ -112,11 +112,11 @@ bool state_load(sample_state *t, sample *s, const char *path)
     if (!f)
         return sample_fails(s, path, strerror(errno));
     const int found = fscanf(f, FIRST_LINE, &size, &steps, &method, &n, &done);
-    const char *wrong = found < 1 ? "no state of a sample" : NULL;
-    if (!wrong && (found < 4 || size != s->size || steps != s->steps || method != (int)s->method || n != t->n))
-        wrong = "a state of other sizes";
-    else if (!wrong && (found < 5 || fgetc(f) != '\n' || done < 0 || done > MOST_ITERATIONS ||
-                        fread(t->p, (4 * t->n + (size_t)done + 1) * sizeof *t->p, 1, f) != 1 || fgetc(f) != EOF))
+    const char *wrong = NULL;
+    if (found < 4 || size != s->size || steps != s->steps || method != (int)s->method || n != t->n)
+        wrong = found < 1 ? "no state of a sample" : "a state of other sizes";
+    else if (found < 5 || fgetc(f) != '\n' || done < 0 || done > MOST_ITERATIONS ||
+             fread(t->p, (4 * t->n + (size_t)done + 1) * sizeof *t->p, 1, f) != 1 || fgetc(f) != EOF)
         wrong = "a state that is broken";
     fclose(f);
     t->done = wrong ? 0 : done;
