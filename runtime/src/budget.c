@@ -41,6 +41,8 @@ void tk_rt_budget_close(tk_session *s)
     while (u->nsegments > 0)
         tk_rt_segment_pop(s);
     tk_rt_image_free(s, &u->touched);
+    tk_rt_image_free(s, &u->read);
+    tk_rt_image_free(s, &u->born);
     tk_rt_log_free(s);
     tk_rt_free(s, u->segment);
     s->report = u->report;
@@ -103,6 +105,9 @@ static tk_status fit(tk_session *s)
 {
     struct rt_budget *u = s->tape.budget;
     tk_rt_budget_count(s);
+    if (!u->over && s->tape.bytes - u->before > u->largest)
+        u->largest = s->tape.bytes - u->before;
+    u->before = s->tape.bytes;
     if (!u->over && budget_used(s) > limit(u))
         go_over(s);
     while (u->over && u->used > limit(u)) {

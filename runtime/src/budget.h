@@ -49,9 +49,12 @@ struct rt_budget {
     rt_segment *segment;
     size_t nsegments, cap;
     size_t stride;                   /* lines of a segment */
-    rt_held *touched;                /* all that was overwritten */
+    rt_held *touched;                /* all that was overwritten, but for the boxes of `born` */
     size_t final_bytes;              /* of it */
+    rt_held *read, *born;            /* all that was read; replaced by the first launch that touched it */
+    bool back;                       /* the way back has begun: these lists are complete */
     size_t entry_bytes, image_bytes; /* at most, of an entry on average and of an image, so far */
+    size_t largest, before;          /* of an entry; of all entries when the last launch began */
     tk_tape_report report;
 };
 

@@ -1,8 +1,13 @@
 /* Images of the data of fields: copies of what launches overwrite, on the first write behind the image's time.
  *
- * Data that nobody reads any more are not copied: a grid that each step clears and fills again is dead at the end of
- * the step. A value is dead where it was made and read within one segment, and is overwritten in a later one. */
+ * Dead data are not copied: a grid that each step clears and fills again is dead at the end of the step. A value is
+ * dead where it was made and read within one segment, and is overwritten in a later one. The data of a box before the
+ * tape are dead where the first launch that touches it replaces all of it: such a box is born. A state with a dimension
+ * for time takes no copy for this reason. */
 #include "budget.h"
+
+enum { BOXES = 64 /* of a field in the lists `read` and `born` */, READS = TK_READS | TK_BEFORE_WANTED };
+enum { SEES = READS | TK_NEEDED | TK_NEEDED_BY_PRODUCT | TK_ACCUMULATES };
 
 /* ---- boxes ---- */
 
@@ -22,6 +27,22 @@ static bool is_held(const rt_held *list, const tk_field *f, const int64_t *b)
         if (list->field == f && holds(list->box, b, dims_of(f)))
             return true;
     return false;
+}
+
+static bool meets(const rt_held *list, const tk_field *f, const int64_t *b)
+{
+    for (; list; list = list->next)
+        if (list->field == f && meet(list->box, b, dims_of(f)))
+            return true;
+    return false;
+}
+
+static int boxes_of(const rt_held *list, const tk_field *f)
+{
+    int n = 0;
+    for (; list; list = list->next)
+        n += list->field == f;
+    return n;
 }
 
 static bool out_of_memory(tk_session *s, const tk_field *f)
@@ -105,6 +126,27 @@ static bool note_read(tk_field *f)
 
 /* ---- copies ---- */
 
+/* The last data of the box are kept while the adjoints run. */
+static bool touch(tk_session *s, tk_field *f, const int64_t *b)
+{
+    struct rt_budget *u = s->tape.budget;
+    if (u->back || is_held(u->touched, f, b))
+        return true;
+    u->final_bytes += box_bytes(s, f, b);
+    return hold(s, &u->touched, f, b);
+}
+
+/* A launch sees the box. Beyond BOXES of them, that is all of the field. */
+static bool see(tk_session *s, tk_field *f, const int64_t *b)
+{
+    struct rt_budget *u = s->tape.budget;
+    int64_t whole[2 * DIMS_MAX];
+    if (u->back || is_held(u->read, f, b))
+        return true;
+    tk_rt_needs_whole(f, whole);
+    return hold(s, &u->read, f, boxes_of(u->read, f) < BOXES ? b : whole);
+}
+
 /* b: valid until the state is taken. */
 static bool want(tk_session *s, tk_field *f, int64_t *b, bool dead)
 {
@@ -112,11 +154,6 @@ static bool want(tk_session *s, tk_field *f, int64_t *b, bool dead)
     rt_segment *g = last_segment(u);
     if (is_held(g->held, f, b))
         return true;
-    if (!is_held(u->touched, f, b)) {
-        if (!hold(s, &u->touched, f, b))
-            return false;
-        u->final_bytes += box_bytes(s, f, b);
-    }
     const size_t before = u->used;
     const bool held = hold(s, &g->held, f, b);
     g->bytes += u->used - before;
@@ -153,26 +190,52 @@ static bool is_state(const tk_module *m, const tk_part *p)
            (m->fields[p->field].desc->flags & TK_FIELD_SCRATCH) == 0 && m->fields[p->field].count > 0;
 }
 
-/* Of all parts of the field: whether the launch surely replaces all of it, and reads none of it. */
-static void effects_on(const tk_module *m, const tk_kernel *k, const int64_t *ends, int field, bool *reads,
-                       bool *replaces)
+/* A part of a launch. */
+typedef struct state_part {
+    rt_parts of;
+    kind settled;
+    int64_t box[2 * DIMS_MAX]; /* of the field */
+} state_part;
+
+static state_part states_of(tk_module *m, const tk_kernel *k)
 {
-    enum { READS = TK_READS | TK_BEFORE_WANTED };
+    return (state_part){.of = parts_of_launch(m, k, true)};
+}
+
+/* The next part with elements; false: there is none. */
+static bool next_state(state_part *p)
+{
+    rt_parts *w = &p->of;
+    while (w->at < w->n) {
+        const tk_part *part = &w->kernel->parts[w->at++];
+        w->field = &w->module->fields[part->field];
+        w->what = part->what;
+        w->box = w->ends;
+        w->ends += 2 * dims_of(w->field);
+        copy(p->box, w->box, dims_of(w->field));
+        p->settled = tk_rt_part_settle(&(rt_parts){.field = w->field, .box = p->box, .what = w->what});
+        if (is_state(w->module, part) && p->settled != EMPTY)
+            return true;
+    }
+    return false;
+}
+
+static bool replaces_box(const state_part *p)
+{
+    return (p->of.what & RT_WRITES) == TK_STORES && p->settled == ALL;
+}
+
+/* Of all parts of the field: whether the launch surely replaces all of it, and reads none of it. */
+static void effects_on(tk_module *m, const tk_kernel *k, const tk_field *f, bool *reads, bool *replaces)
+{
     bool adds = false;
     *reads = *replaces = false;
-    for (int i = 0; i < k->nparts; i++) {
-        const tk_part *p = &k->parts[i];
-        tk_field *f = &m->fields[p->field];
-        int64_t box[2 * DIMS_MAX];
-        copy(box, ends, dims_of(f));
-        ends += 2 * dims_of(f);
-        if (p->field != field || !is_state(m, p))
-            continue;
-        const kind settled = tk_rt_part_settle(&(rt_parts){.field = f, .box = box, .what = p->what});
-        *reads = *reads || ((p->what & READS) && settled != EMPTY);
-        adds = adds || (p->what & TK_ACCUMULATES);
-        *replaces = *replaces || ((p->what & RT_WRITES) == TK_STORES && settled == ALL && is_whole(f, box));
-    }
+    for (state_part p = states_of(m, k); next_state(&p);)
+        if (p.of.field == f) {
+            *reads = *reads || (p.of.what & READS);
+            adds = adds || (p.of.what & TK_ACCUMULATES);
+            *replaces = *replaces || (replaces_box(&p) && is_whole(f, p.box));
+        }
     *reads = *reads || (adds && !*replaces);
 }
 
@@ -185,7 +248,7 @@ static bool note_effects(tk_module *m, const tk_kernel *k, bool is_line)
         bool reads, replaces;
         if (!is_state(m, &k->parts[i]))
             continue;
-        effects_on(m, k, m->session->tape.ends, k->parts[i].field, &reads, &replaces);
+        effects_on(m, k, f, &reads, &replaces);
         if (!n || (reads && !note_read(f)))
             return false;
         n->dead = is_line && !reads && n->made >= 0 && !n->crosses;
@@ -194,18 +257,61 @@ static bool note_effects(tk_module *m, const tk_kernel *k, bool is_line)
     return true;
 }
 
-static bool image_parts(tk_module *m, const tk_kernel *k)
+static bool sees(tk_module *m, const tk_kernel *k, const tk_field *f, const int64_t *b)
 {
-    int64_t *ends = m->session->tape.ends;
+    for (state_part p = states_of(m, k); next_state(&p);)
+        if (p.of.field == f && (p.of.what & SEES) && meet(p.box, b, dims_of(f)))
+            return true;
+    return false;
+}
+
+/* Whether the launch is the first one that touches the box, and replaces all of it. On the way back: whether it was. A
+ * launch that was not has all of its box in `touched`. */
+static bool bears(const state_part *p)
+{
+    tk_module *m = p->of.module;
+    const tk_field *f = p->of.field;
+    const struct rt_budget *u = m->session->tape.budget;
+    if (!replaces_box(p) || sees(m, p->of.kernel, f, p->box))
+        return false;
+    if (u->back)
+        return is_held(u->born, f, p->box) && !is_held(u->touched, f, p->box);
+    return !meets(u->born, f, p->box) && !meets(u->touched, f, p->box) && !meets(u->read, f, p->box) &&
+           boxes_of(u->born, f) < BOXES;
+}
+
+/* A part that writes. */
+static bool image_part(const state_part *p, bool born)
+{
+    tk_session *s = p->of.module->session;
+    struct rt_budget *u = s->tape.budget;
+    tk_field *f = p->of.field;
+    copy(p->of.box, p->box, dims_of(f));
+    const bool noted = !born ? touch(s, f, p->box) : u->back || hold(s, &u->born, f, p->box);
+    return noted && want(s, f, p->of.box, born || known_of(f)->dead);
+}
+
+/* Parts that cannot be born come first: none of them meets one that is. */
+static bool image_parts(tk_module *m, const tk_kernel *k, bool is_line)
+{
     bool ok = true;
-    for (int i = 0; i < k->nparts && ok; i++) {
-        const tk_part *p = &k->parts[i];
-        tk_field *f = &m->fields[p->field];
-        int64_t *box = ends;
-        ends += 2 * dims_of(f);
-        if (is_state(m, p) && (p->what & (RT_WRITES | TK_SAVED)) != 0 &&
-            tk_rt_part_settle(&(rt_parts){.field = f, .box = box, .what = p->what}) != EMPTY)
-            ok = want(m->session, f, box, known_of(f)->dead);
+    for (int pass = 0; pass < 2; pass++)
+        for (state_part p = states_of(m, k); ok && next_state(&p);)
+            if ((p.of.what & (RT_WRITES | TK_SAVED)) != 0 && replaces_box(&p) == (pass > 0))
+                ok = image_part(&p, is_line && bears(&p));
+    return ok;
+}
+
+/* What the adjoint of the program's own stores is put back: it is never born. */
+static bool image_back(tk_module *m, const tk_kernel *back)
+{
+    bool ok = true;
+    for (int i = 0; i < back->nparts && ok; i++) {
+        tk_field *f = &m->fields[back->parts[i].field];
+        int64_t whole[2 * DIMS_MAX];
+        if (is_state(m, &back->parts[i]) && (back->parts[i].what & RT_WRITES) && tk_rt_needs_whole(f, whole))
+            ok = see(m->session, f, whole) &&
+                 (boxes_of(m->session->tape.budget->born, f) == 0 || touch(m->session, f, whole));
     }
     return ok;
 }
@@ -214,6 +320,8 @@ static bool note_parts(tk_module *m, const tk_kernel *k, size_t at)
 {
     enum { NEEDED = TK_NEEDED | TK_NEEDED_BY_PRODUCT };
     bool ok = true;
+    for (state_part p = states_of(m, k); ok && next_state(&p);)
+        ok = (p.of.what & SEES) == 0 || see(m->session, p.of.field, p.box);
     for (int i = 0; i < k->nparts; i++) {
         struct rt_needs *n = is_state(m, &k->parts[i]) ? known_of(&m->fields[k->parts[i].field]) : NULL;
         if (n && n->replaced) {
@@ -232,8 +340,9 @@ bool tk_rt_image_launch(tk_module *m, const tk_kernel *k, const void *args, size
     tk_session *s = m->session;
     if (k->nparts == 0)
         return true;
-    const bool ok = tk_rt_parts_compute(m, k, args, true) && note_effects(m, k, at != RT_BESIDE) && image_parts(m, k);
-    return take(s) && ok && note_parts(m, k, at);
+    const bool is_line = at != RT_BESIDE;
+    const bool ok = tk_rt_parts_compute(m, k, args, true) && note_effects(m, k, is_line) && image_parts(m, k, is_line);
+    return take(s) && ok && note_parts(m, k, at) && (!k->back || image_back(m, k->back));
 }
 
 bool tk_rt_image_beside(tk_module *m, const tk_kernel *k, const void *args)
@@ -251,7 +360,8 @@ bool tk_rt_image_call(tk_session *s, const rt_call *c)
         struct rt_needs *n = known_of(w.field);
         if (n)
             n->crosses = true;
-        ok = n && ((w.what & RT_WRITES) == 0 || (want(s, w.field, w.box, false) && take(s)));
+        ok = n && see(s, w.field, w.box) &&
+             ((w.what & RT_WRITES) == 0 || (touch(s, w.field, w.box) && want(s, w.field, w.box, false) && take(s)));
     }
     return take(s) && ok;
 }
@@ -425,10 +535,13 @@ void tk_rt_image_forget(tk_session *s, const tk_module *m)
 {
     struct rt_budget *u = s->tape.budget;
     size_t none = SIZE_MAX;
-    for (size_t i = 0; u && i < u->nsegments; i++) {
+    if (!u)
+        return;
+    for (size_t i = 0; i < u->nsegments; i++) {
         tk_rt_states_forget(u->segment[i].states, m);
         forget_held(s, &u->segment[i].held, m, &u->segment[i].bytes);
     }
-    if (u)
-        forget_held(s, &u->touched, m, &none);
+    rt_held **const lists[] = {&u->touched, &u->read, &u->born};
+    for (int i = 0; i < 3; i++)
+        forget_held(s, lists[i], m, &none);
 }

@@ -163,7 +163,7 @@ static bool fold(tk_session *s, size_t period)
 
 static bool grow(tk_session *s, struct rt_run *r)
 {
-    const size_t cap = r->cap ? 2 * r->cap : 16;
+    const size_t cap = r->cap + 16;
     rt_logged *line = tk_rt_alloc(s, cap * sizeof *line, false);
     if (!line)
         return false;

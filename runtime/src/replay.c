@@ -25,7 +25,6 @@ static tk_status run_again(tk_session *s, size_t from, size_t to, bool collects)
 static tk_status record_again(tk_session *s, size_t from, size_t *to, bool collects)
 {
     struct rt_budget *u = s->tape.budget;
-    size_t most = 0; /* of an entry */
     tk_status st = TK_OK;
     tk_rt_entries_restart(s, from);
     s->again = true;
@@ -34,12 +33,14 @@ static tk_status record_again(tk_session *s, size_t from, size_t *to, bool colle
         const size_t before = s->tape.bytes;
         if (collects && !tk_rt_image_launch(l->module, l->kernel, l->args, i))
             st = tk_session_status(s);
-        else
+        if (i > from && budget_used(s) + u->largest > u->bytes) {
+            *to = i;
+            break;
+        }
+        if (st == TK_OK)
             st = tk_rt_entry_record(s, l);
         tk_rt_budget_count(s);
-        most = s->tape.bytes - before > most ? s->tape.bytes - before : most;
-        if (st == TK_OK && i + 1 < *to && budget_used(s) + most > u->bytes)
-            *to = i + 1;
+        u->largest = s->tape.bytes - before > u->largest ? s->tape.bytes - before : u->largest;
         if (st == TK_OK && budget_used(s) > u->bytes)
             *to = i;
     }
@@ -182,6 +183,7 @@ tk_status tk_rt_budget_back(tk_session *s)
 {
     struct rt_budget *u = s->tape.budget;
     tk_status st = TK_OK;
+    u->back = true;
     if (u->nsegments > 0)
         tk_rt_segment_end(s);
     if (!tk_rt_image_final(s))

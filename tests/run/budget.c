@@ -21,6 +21,8 @@ static void fill(budget *m)
     }
     for (int i = 0; i < 8; i++)
         m->w.data[i] = 1 + 0.1 * i;
+    for (int i = 0; i < 64 * N; i++)
+        m->u.data[i] = m->past.data[i] = 0.001 * i;
 }
 
 static void in_place(budget *m)
@@ -47,6 +49,34 @@ static void second_order(budget *m)
         budget_keep(m, t);
     }
     budget_total(m);
+}
+
+static void along_time(budget *m)
+{
+    budget_first(m);
+    for (int t = 0; t < STEPS; t++)
+        budget_step(m, t);
+    budget_sum_time(m);
+}
+
+/* Rows that are written again, in part, perhaps, or read before they are written. */
+static void over_time(budget *m)
+{
+    for (int sweep = 0; sweep < 3; sweep++) {
+        budget_first(m);
+        for (int t = 0; t < STEPS; t++)
+            if (t % 7 == 3)
+                budget_look_ahead(m, t);
+            else if (t % 7 == 5)
+                budget_perhaps(m, t);
+            else
+                budget_step_past(m, t);
+        for (int t = 2; t < STEPS; t += 5)
+            budget_reset(m, t, t % 2 ? N / 2 : N);
+        for (int t = sweep; t < STEPS; t += 3)
+            budget_change(m, t);
+    }
+    budget_sum_time(m);
 }
 
 static void own_adjoint(budget *m)
@@ -210,6 +240,17 @@ static void compare(const char *name, program_fn program, bool along)
     free(plain.bits);
 }
 
+/* Rows that are replaced before they are read take no memory, and nothing runs again. */
+static void time_is_free(void)
+{
+    const size_t bytes = 32000;
+    result plain = run(along_time, 0, 1, false, 0), r = run(along_time, bytes, 1, false, 0);
+    CHECK(r.status == TK_OK && r.report.again == 0 && r.report.images == 1); /* of the loss */
+    CHECK(memcmp(r.bits, plain.bits, r.n) == 0);
+    free(plain.bits);
+    free(r.bits);
+}
+
 /* Every allocation fails once. */
 static void out_of_memory(program_fn program, size_t bytes)
 {
@@ -309,10 +350,14 @@ int main(void)
 {
     compare("in place", in_place, false);
     compare("second order", second_order, true);
+    compare("along time", along_time, false);
+    compare("over time", over_time, false);
+    compare("over time, second order", over_time, true);
     compare("an adjoint of one's own", own_adjoint, false);
+    time_is_free();
     compare("calls", with_calls, false);
     out_of_memory(in_place, 60000);
-    out_of_memory(with_calls, 70000);
+    out_of_memory(with_calls, 140000);
     misuse();
     return failures != 0;
 }
