@@ -250,9 +250,10 @@ tk_status tk_run_scatter(tk_session *s, const tk_plan *p, tk_task_fn plain, tk_t
             return tk_fail(s, TK_MISMATCH, "field '%s' cannot be scattered into", targets[t].field->desc->name);
     if (p->n == INT64_MAX)
         return tk_rt_too_many(s);
-    const bool fixed = s->opt.deterministic || (s->tape.open && s->tape.budget); /* launches may run again */
-    /* a fixed number of slots, and a choice that looks at the plan alone: the same bits for any number of threads */
-    int slots = fixed ? RT_FIXED_SLOTS : s->threads;
+    /* fixed: the plan alone decides. A launch that runs again has the same bits; with a fixed number of slots, they are
+     * the same for any number of threads */
+    const bool fixed = s->opt.deterministic || (s->tape.open && s->tape.budget);
+    int slots = s->opt.deterministic ? RT_FIXED_SLOTS : s->threads;
     if (slots > p->nchunks)
         slots = (int)p->nchunks;
     bool aligned = true; /* atomic operations do not work elsewhere */
