@@ -1,6 +1,4 @@
-/* A soft robot of four muscles learns to walk; or, with --throw, a soft body is thrown to a target.
- * An episode runs twice: first without a tape, keeping the state after every SEGMENT steps, and then segment by segment
- * from the last to the first, each on a tape of its own. */
+/* A soft robot of four muscles learns to walk; or, with --throw, a soft body is thrown to a target. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,17 +7,15 @@
 #include "diffmpm.h"
 #include "sample.h"
 
-enum { SEGMENT = 8, MUSCLES = 4 };
+enum { FRAME = 8, MUSCLES = 4 }; /* steps of a frame */
 
 typedef struct robot {
     sample s; /* first */
     diffmpm *m;
-    int thrown, n, segments; /* n: particles */
+    int thrown, n, frames; /* n: particles */
     double target[2], strength, omega;
-    /* Before each segment, and after the last one, the state and the pull of the muscles. When a segment has been
-     * reversed, v has the derivative of the loss by the velocity there: it is not needed any more. */
-    diffmpm_Particle *kept;
-    diffmpm_real (*pull)[MUSCLES];
+    diffmpm_Particle *kept;        /* the state at each frame, and at the end */
+    diffmpm_real (*pull)[MUSCLES]; /* of the muscles at each frame */
 } robot;
 
 /* Fills a box with 4 particles a cell. Numbers in cells. */
@@ -41,13 +37,12 @@ static bool create(sample *s)
     const int u = s->size, leg = u / 20, height = u / 10, width = 3 * u / 10;
     p.N = r->thrown ? 4 * (u / 3) * (u / 3) : 4 * (width + 4 * leg) * height;
     p.CELLS = u;
-    p.SEGMENT = SEGMENT;
     p.DT = (diffmpm_real)((r->thrown ? 0.036 : 0.128) / u);
     p.GRAVITY = (diffmpm_real)(r->thrown ? 9.8 : 3.8);
     p.E = r->thrown ? 100 : 10;
-    r->segments = (s->steps + SEGMENT - 1) / SEGMENT;
-    r->kept = calloc((size_t)p.N * (size_t)(r->segments + 1), sizeof *r->kept);
-    r->pull = calloc((size_t)(r->segments + 1), sizeof *r->pull);
+    p.FRAMES = r->frames = (s->steps + FRAME - 1) / FRAME;
+    r->kept = calloc((size_t)p.N * (size_t)(r->frames + 1), sizeof *r->kept);
+    r->pull = calloc((size_t)r->frames, sizeof *r->pull);
     r->m = r->kept && r->pull ? diffmpm_create(s->session, &p) : NULL;
     if (!r->m) {
         fprintf(stderr, "%s: %s\n", s->name, r->kept && r->pull ? tk_error() : "out of memory");
@@ -67,19 +62,6 @@ static bool create(sample *s)
     return true;
 }
 
-/* One segment from the state that was kept before it. */
-static void segment(robot *r, int k)
-{
-    const int from = k * SEGMENT, left = r->s.steps - from, steps = left < SEGMENT ? left : SEGMENT;
-    memcpy(r->m->state.data, r->kept + (size_t)k * (size_t)r->n, (size_t)r->n * sizeof *r->kept);
-    if (k == 0)
-        diffmpm_push_off(r->m);
-    diffmpm_enter(r->m);
-    for (int i = 0; i < steps; i++)
-        diffmpm_step(r->m, i, from + i);
-    diffmpm_leave(r->m, steps);
-}
-
 static double run(sample *s)
 {
     robot *r = (robot *)s;
@@ -90,21 +72,24 @@ static double run(sample *s)
     p.OMEGA = (diffmpm_real)r->omega;
     diffmpm_set_params(m, &p);
     tk_field_set(m->target.field, TK_DATA, 0, 2, r->target);
-    for (int k = 0; k < r->segments; k++) {
-        segment(r, k);
-        memcpy(r->kept + (size_t)(k + 1) * n, m->state.data, n * sizeof *r->kept);
-        memcpy(r->pull[k], m->pull.data, sizeof *r->pull);
+    memcpy(m->state.data, r->kept, n * sizeof *r->kept);
+    TK_TAPE(m, m->loss)
+    {
+        diffmpm_push_off(m);
+        for (int t = 0; t < s->steps; t++) {
+            const int frame = t / FRAME;
+            if (t % FRAME == 0) {
+                memcpy(r->kept + (size_t)frame * n, m->state.data, n * sizeof *r->kept);
+                diffmpm_look(m, frame);
+            }
+            diffmpm_step(m, t);
+            if (t % FRAME == 0)
+                memcpy(r->pull[frame], m->pull.data, sizeof *r->pull);
+        }
+        r->thrown ? diffmpm_hit(m) : diffmpm_walk(m);
     }
-    TK_TAPE(m, m->loss) r->thrown ? diffmpm_hit(m) : diffmpm_walk(m);
-    const double loss = (double)m->loss.data[0];
-    for (int k = r->segments - 1; k >= 0; k--) {
-        tk_tape_begin(m->loss.field, TK_TAPE_CONTINUE);
-        segment(r, k);
-        tk_tape_end(m->loss.field);
-        for (size_t i = 0; i < n; i++)
-            memcpy(r->kept[(size_t)k * n + i].v, m->state.grad[i].v, sizeof r->kept->v);
-    }
-    return loss;
+    memcpy(r->kept + (size_t)r->frames * n, m->state.data, n * sizeof *r->kept);
+    return (double)m->loss.data[0];
 }
 
 /* Muscles that contract are red, those that stretch are blue. */
@@ -113,7 +98,7 @@ static colour colour_of(const robot *r, int k, int kind)
     const colour rest = {0.93, 0.90, 0.88};
     if (kind < 0)
         return (colour){0.95, 0.80, 0.55};
-    const double t = (double)r->pull[k < r->segments ? k : k - 1][kind] / fmax(r->strength, 1e-9), f = fabs(t);
+    const double t = (double)r->pull[k < r->frames ? k : k - 1][kind] / fmax(r->strength, 1e-9), f = fabs(t);
     const colour to = t > 0.0 ? RED : BLUE;
     return (colour){rest.r + f * (to.r - rest.r), rest.g + f * (to.g - rest.g), rest.b + f * (to.b - rest.b)};
 }
@@ -122,7 +107,7 @@ static colour colour_of(const robot *r, int k, int kind)
 static void draw(sample *s, cairo_t *c, int step)
 {
     const robot *r = (const robot *)s;
-    const int now = (step + SEGMENT - 1) / SEGMENT;
+    const int now = (step + FRAME - 1) / FRAME;
     const double h = 1.0 / s->size, floor_ = 3.0 * h;
     const diffmpm_Particle *p = r->kept + (size_t)now * (size_t)r->n;
     draw_colour(c, (colour){0.86, 0.83, 0.77}, 1.0);
@@ -148,9 +133,10 @@ static void draw(sample *s, cairo_t *c, int step)
     draw_colour(c, GREEN, 1.0);
     cairo_stroke(c);
     draw_colour(c, INK, 1.0);
-    for (int i = 0; i < r->n && s->show_gradient && now < r->segments; i += 37) {
+    for (int i = 0; i < r->n && s->show_gradient && now < r->frames; i += 37) {
         const double x = (double)p[i].x[0], y = (double)p[i].x[1], far = 0.15 * r->n;
-        draw_arrow(c, x, y, x - far * (double)p[i].v[0], y - far * (double)p[i].v[1], 0.003);
+        const diffmpm_real *g = r->m->push.grad[diffmpm_idx_push(r->m, now, i)];
+        draw_arrow(c, x, y, x - far * (double)g[0], y - far * (double)g[1], 0.003);
     }
     if (r->thrown)
         draw_target(c, r->target);
@@ -184,6 +170,7 @@ int main(int argc, char **argv)
                    .iterations = r.thrown ? 20 : 60,
                    .rate = r.thrown ? 10.0 : 0.04,
                    .threads = 1,
+                   .budget = 32.0,
                    .options = options,
                    .parameters = r.thrown ? velocity : weights,
                    .method = r.thrown ? DESCENT : ADAM,

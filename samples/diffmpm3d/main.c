@@ -1,5 +1,4 @@
-/* A soft robot in three dimensions, with four muscles in each leg, learns to walk. An episode runs without a tape,
- * keeping the state after every SEGMENT steps; then its segments are reversed, the last one first. */
+/* A soft robot in three dimensions, with four muscles in each leg, learns to walk. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,15 +7,14 @@
 #include "diffmpm3d.h"
 #include "sample.h"
 
-enum { SEGMENT = 8, MUSCLES = 16, WALL = 3 };
+enum { FRAME = 8 /* steps */, MUSCLES = 16, WALL = 3 };
 
 typedef struct robot {
     sample s; /* first */
     diffmpm3d *m;
-    int n, segments; /* n: particles */
+    int n, frames; /* n: particles */
     double strength, view;
-    /* States before each segment and after the last; v of those passed in reverse is the derivative by velocity. */
-    diffmpm3d_Particle *kept;
+    diffmpm3d_Particle *kept; /* the state at each frame, and at the end */
     struct spot {
         double x, y, far; /* in the frame, and behind the middle of the cube */
         int i, normal[3]; /* the particle; where the surface of its box looks */
@@ -46,11 +44,10 @@ static bool create(sample *s)
     const int body[3] = {5 * u / 8, 2 * (u / 9), u / 2}, at[3] = {u / 10, WALL + 1 + leg[1] / 2, u / 2 - body[2] / 4};
     p.N = body[0] * body[1] * body[2] + MUSCLES * leg[0] * leg[1] * leg[2];
     p.CELLS = u;
-    p.SEGMENT = SEGMENT;
     p.MUSCLES = MUSCLES;
     p.DT = (diffmpm3d_real)(0.128 / u);
-    r->segments = (s->steps + SEGMENT - 1) / SEGMENT;
-    r->kept = calloc((size_t)p.N * (size_t)(r->segments + 1), sizeof *r->kept);
+    p.FRAMES = r->frames = (s->steps + FRAME - 1) / FRAME;
+    r->kept = calloc((size_t)p.N * (size_t)(r->frames + 1), sizeof *r->kept);
     r->spots = calloc((size_t)p.N, sizeof *r->spots);
     r->m = r->kept && r->spots ? diffmpm3d_create(s->session, &p) : NULL;
     if (!r->m) {
@@ -68,17 +65,6 @@ static bool create(sample *s)
     return true;
 }
 
-/* One segment from the state that was kept before it. */
-static void segment(robot *r, int k)
-{
-    const int from = k * SEGMENT, left = r->s.steps - from, steps = left < SEGMENT ? left : SEGMENT;
-    memcpy(r->m->state.data, r->kept + (size_t)k * (size_t)r->n, (size_t)r->n * sizeof *r->kept);
-    diffmpm3d_enter(r->m);
-    for (int i = 0; i < steps; i++)
-        diffmpm3d_step(r->m, i, from + i);
-    diffmpm3d_leave(r->m, steps);
-}
-
 static double run(sample *s)
 {
     robot *r = (robot *)s;
@@ -87,20 +73,20 @@ static double run(sample *s)
     const size_t n = (size_t)r->n;
     p.STRENGTH = (diffmpm3d_real)r->strength;
     diffmpm3d_set_params(m, &p);
-    for (int k = 0; k < r->segments; k++) {
-        segment(r, k);
-        memcpy(r->kept + (size_t)(k + 1) * n, m->state.data, n * sizeof *r->kept);
+    memcpy(m->state.data, r->kept, n * sizeof *r->kept);
+    TK_TAPE(m, m->loss)
+    {
+        for (int t = 0; t < s->steps; t++) {
+            if (t % FRAME == 0) {
+                memcpy(r->kept + (size_t)(t / FRAME) * n, m->state.data, n * sizeof *r->kept);
+                diffmpm3d_look(m, t / FRAME);
+            }
+            diffmpm3d_step(m, t);
+        }
+        diffmpm3d_walk(m);
     }
-    TK_TAPE(m, m->loss) diffmpm3d_walk(m);
-    const double loss = (double)m->loss.data[0];
-    for (int k = r->segments - 1; k >= 0; k--) {
-        tk_tape_begin(m->loss.field, TK_TAPE_CONTINUE);
-        segment(r, k);
-        tk_tape_end(m->loss.field);
-        for (size_t i = 0; i < n && k > 0; i++)
-            memcpy(r->kept[(size_t)k * n + i].v, m->state.grad[i].v, sizeof r->kept->v);
-    }
-    return loss;
+    memcpy(r->kept + (size_t)r->frames * n, m->state.data, n * sizeof *r->kept);
+    return (double)m->loss.data[0];
 }
 
 /* Where a point is in the frame: in perspective, from above. */
@@ -120,13 +106,13 @@ static int farther(const void *a, const void *b)
 }
 
 /* Muscles that are shorter than at rest are red, longer ones blue. The sun stands above the left shoulder. */
-static colour colour_of(const robot *r, bool last, const struct spot *at, const diffmpm3d_Particle *p)
+static colour colour_of(const robot *r, int frame, const struct spot *at, const diffmpm3d_Particle *p)
 {
     static const double sun[3] = {-0.35, 0.80, -0.48};
     const bool muscle = r->m->kind.data[at->i] >= 0;
     double t = muscle ? 4.0 - 4.0 * hypot(hypot((double)p->F[0][1], (double)p->F[1][1]), (double)p->F[2][1]) : 0.0;
     if (r->s.show_gradient) /* red is what helps when it goes forward */
-        t = last ? 0.0 : -r->n * (double)p->v[0];
+        t = frame == r->frames ? 0.0 : -r->n * (double)r->m->push.grad[diffmpm3d_idx_push(r->m, frame, at->i)][0];
     double lit = 0.0, length = 1e-9;
     for (int d = 0; d < 3; d++) {
         const double n = (double)p->F[d][0] * at->normal[0] + (double)p->F[d][1] * at->normal[1] +
@@ -142,7 +128,7 @@ static colour colour_of(const robot *r, bool last, const struct spot *at, const 
 static void draw(sample *s, cairo_t *c, int step)
 {
     robot *r = (robot *)s;
-    const int now = (step + SEGMENT - 1) / SEGMENT;
+    const int now = (step + FRAME - 1) / FRAME;
     const double h = 1.0 / s->size, ground = WALL * h;
     const diffmpm3d_Particle *p = r->kept + (size_t)now * (size_t)r->n;
     struct spot a, b;
@@ -161,7 +147,7 @@ static void draw(sample *s, cairo_t *c, int step)
     }
     qsort(r->spots, (size_t)r->n, sizeof *r->spots, farther);
     for (const struct spot *at = r->spots; at < r->spots + r->n; at++) {
-        draw_colour(c, colour_of(r, now == r->segments, at, p + at->i), 1.0);
+        draw_colour(c, colour_of(r, now, at, p + at->i), 1.0);
         draw_disc(c, at->x, at->y, 0.5 * h);
     }
 }
@@ -188,6 +174,7 @@ int main(int argc, char **argv)
                    .iterations = 30,
                    .rate = 0.04,
                    .threads = 1,
+                   .budget = 64.0,
                    .parameters = (const char *const[]){"weights", NULL},
                    .method = ADAM,
                    .aspect = 0.6,

@@ -1,6 +1,4 @@
-/* A soft robot learns to swim: the robot of diffmpm, in a basin of a weakly compressible fluid.
- * An episode runs twice: first without a tape, keeping the state after every SEGMENT steps, and then segment by segment
- * from the last to the first, each on a tape of its own. */
+/* A soft robot learns to swim: the robot of diffmpm, in a basin of a weakly compressible fluid. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,17 +7,15 @@
 #include "liquid.h"
 #include "sample.h"
 
-enum { SEGMENT = 8, MUSCLES = 4, WALL = 3, FLUID = -2 };
+enum { FRAME = 8 /* steps */, MUSCLES = 4, WALL = 3, FLUID = -2 };
 
 typedef struct robot {
     sample s; /* first */
     liquid *m;
-    int n, segments; /* n: particles */
+    int n, frames; /* n: particles */
     double strength, omega, gravity;
-    /* Before each segment, and after the last one, the state and the pull of the muscles. When a segment has been
-     * reversed, v has the derivative of the loss by the velocity there: it is not needed any more. */
-    liquid_Particle *kept;
-    liquid_real (*pull)[MUSCLES];
+    liquid_Particle *kept;        /* the state at each frame, and at the end */
+    liquid_real (*pull)[MUSCLES]; /* of the muscles at each frame */
 } robot;
 
 /* Fills a box with 4 particles a cell. Numbers in cells. */
@@ -43,11 +39,10 @@ static bool create(sample *s)
     const int y = WALL + u / 12, y1 = y + height, top = y1 + height;
     p.N = 4 * (end - WALL) * (top - WALL);
     p.CELLS = u;
-    p.SEGMENT = SEGMENT;
     p.DT = (liquid_real)(0.128 / u);
-    r->segments = (s->steps + SEGMENT - 1) / SEGMENT;
-    r->kept = calloc((size_t)p.N * (size_t)(r->segments + 1), sizeof *r->kept);
-    r->pull = calloc((size_t)(r->segments + 1), sizeof *r->pull);
+    p.FRAMES = r->frames = (s->steps + FRAME - 1) / FRAME;
+    r->kept = calloc((size_t)p.N * (size_t)(r->frames + 1), sizeof *r->kept);
+    r->pull = calloc((size_t)r->frames, sizeof *r->pull);
     r->m = r->kept && r->pull ? liquid_create(s->session, &p) : NULL;
     if (!r->m) {
         fprintf(stderr, "%s: %s\n", s->name, r->kept && r->pull ? tk_error() : "out of memory");
@@ -66,17 +61,6 @@ static bool create(sample *s)
     return true;
 }
 
-/* One segment from the state that was kept before it. */
-static void segment(robot *r, int k)
-{
-    const int from = k * SEGMENT, left = r->s.steps - from, steps = left < SEGMENT ? left : SEGMENT;
-    memcpy(r->m->state.data, r->kept + (size_t)k * (size_t)r->n, (size_t)r->n * sizeof *r->kept);
-    liquid_enter(r->m);
-    for (int i = 0; i < steps; i++)
-        liquid_step(r->m, i, from + i);
-    liquid_leave(r->m, steps);
-}
-
 static double run(sample *s)
 {
     robot *r = (robot *)s;
@@ -87,21 +71,23 @@ static double run(sample *s)
     p.GRAVITY = (liquid_real)r->gravity;
     p.OMEGA = (liquid_real)r->omega;
     liquid_set_params(m, &p);
-    for (int k = 0; k < r->segments; k++) {
-        segment(r, k);
-        memcpy(r->kept + (size_t)(k + 1) * n, m->state.data, n * sizeof *r->kept);
-        memcpy(r->pull[k], m->pull.data, sizeof *r->pull);
+    memcpy(m->state.data, r->kept, n * sizeof *r->kept);
+    TK_TAPE(m, m->loss)
+    {
+        for (int t = 0; t < s->steps; t++) {
+            const int frame = t / FRAME;
+            if (t % FRAME == 0) {
+                memcpy(r->kept + (size_t)frame * n, m->state.data, n * sizeof *r->kept);
+                liquid_look(m, frame);
+            }
+            liquid_step(m, t);
+            if (t % FRAME == 0)
+                memcpy(r->pull[frame], m->pull.data, sizeof *r->pull);
+        }
+        liquid_walk(m);
     }
-    TK_TAPE(m, m->loss) liquid_walk(m);
-    const double loss = (double)m->loss.data[0];
-    for (int k = r->segments - 1; k >= 0; k--) {
-        tk_tape_begin(m->loss.field, TK_TAPE_CONTINUE);
-        segment(r, k);
-        tk_tape_end(m->loss.field);
-        for (size_t i = 0; i < n && k > 0; i++)
-            memcpy(r->kept[(size_t)k * n + i].v, m->state.grad[i].v, sizeof r->kept->v);
-    }
-    return loss;
+    memcpy(r->kept + (size_t)r->frames * n, m->state.data, n * sizeof *r->kept);
+    return (double)m->loss.data[0];
 }
 
 static colour between(colour a, colour b, double t)
@@ -121,7 +107,7 @@ static colour colour_of(const robot *r, int k, int i)
     }
     if (kind < 0)
         return (colour){0.95, 0.80, 0.55};
-    const double t = (double)r->pull[k < r->segments ? k : k - 1][kind] / fmax(r->strength, 1e-9);
+    const double t = (double)r->pull[k < r->frames ? k : k - 1][kind] / fmax(r->strength, 1e-9);
     return between(rest, t > 0.0 ? RED : BLUE, fabs(t));
 }
 
@@ -129,7 +115,7 @@ static colour colour_of(const robot *r, int k, int i)
 static void draw(sample *s, cairo_t *c, int step)
 {
     const robot *r = (const robot *)s;
-    const int now = (step + SEGMENT - 1) / SEGMENT;
+    const int now = (step + FRAME - 1) / FRAME;
     const double h = 1.0 / s->size;
     const liquid_Particle *p = r->kept + (size_t)now * (size_t)r->n;
     draw_colour(c, (colour){0.86, 0.83, 0.77}, 1.0);
@@ -146,9 +132,10 @@ static void draw(sample *s, cairo_t *c, int step)
             draw_disc(c, (double)p[i].x[0], (double)p[i].x[1], (pass == 1 ? 0.9 : 0.45) * h);
         }
     draw_colour(c, INK, 1.0);
-    for (int i = 0; i < r->n && s->show_gradient && now < r->segments; i += 37) {
+    for (int i = 0; i < r->n && s->show_gradient && now < r->frames; i += 37) {
         const double x = (double)p[i].x[0], y = (double)p[i].x[1], far = 0.04 * r->n;
-        draw_arrow(c, x, y, x - far * (double)p[i].v[0], y - far * (double)p[i].v[1], 0.003);
+        const liquid_real *g = r->m->push.grad[liquid_idx_push(r->m, now, i)];
+        draw_arrow(c, x, y, x - far * (double)g[0], y - far * (double)g[1], 0.003);
     }
 }
 
@@ -178,6 +165,7 @@ int main(int argc, char **argv)
                    .iterations = 40,
                    .rate = 0.05,
                    .threads = 1,
+                   .budget = 32.0,
                    .parameters = parameters,
                    .method = ADAM,
                    .aspect = 0.5,

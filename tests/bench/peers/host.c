@@ -4,7 +4,6 @@
  * milliseconds of one, those of the process, and the loss; at the end of stdin the most memory that the process had, in
  * kB. The linker puts what is called __wrap_F here in the place of F (--wrap=F): a primal is the same episode with no
  * tape open. */
-#include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,11 +49,9 @@ static bool dump(const sample *s, const char *folder, char *names)
 }
 
 static bool taped = true;
-static jmp_buf forward_done;
 tk_tape_guard __real_tk_tape_enter(tk_module *m, tk_field *loss, unsigned flags);
 bool __real_tk_tape_step(tk_tape_guard *g);
 void __real_tk_tape_leave(tk_tape_guard *g);
-tk_status __real_tk_tape_begin(tk_field *loss, unsigned flags);
 
 tk_tape_guard __wrap_tk_tape_enter(tk_module *m, tk_field *loss, unsigned flags)
 {
@@ -76,25 +73,11 @@ void __wrap_tk_tape_leave(tk_tape_guard *g)
         __real_tk_tape_leave(g);
 }
 
-/* A sample opens tapes by itself for segments, from the last to the first: the way forward is over. */
-tk_status __wrap_tk_tape_begin(tk_field *loss, unsigned flags)
-{
-    if (!taped)
-        longjmp(forward_done, 1);
-    return __real_tk_tape_begin(loss, flags);
-}
-
 static double milliseconds(clockid_t clock)
 {
     struct timespec now;
     clock_gettime(clock, &now);
     return 1e3 * (double)now.tv_sec + 1e-6 * (double)now.tv_nsec;
-}
-
-static void episode(sample *s)
-{
-    if (taped || !setjmp(forward_done))
-        s->run(s);
 }
 
 static void serve(sample *s, const tk_field *loss)
@@ -106,7 +89,7 @@ static void serve(sample *s, const tk_field *loss)
         taped = strcmp(what, "primal") != 0;
         const double from = milliseconds(CLOCK_MONOTONIC), cpu = milliseconds(CLOCK_PROCESS_CPUTIME_ID);
         for (int k = 0; k < n; k++)
-            episode(s);
+            s->run(s);
         const double took = milliseconds(CLOCK_MONOTONIC) - from, ran = milliseconds(CLOCK_PROCESS_CPUTIME_ID) - cpu;
         tk_field_get(loss, TK_DATA, 0, 1, &value);
         printf("%.6f %.6f %.17g\n", took / n, ran / n, value);
@@ -139,7 +122,7 @@ int sample_main(sample *s, int argc, char **argv)
     so.flush_denormals = true; /* as the samples do */
     s->size = s->size ? s->size : 1;
     s->session = tk_session_create(&so);
-    bool ok = s->session && s->create(s);
+    bool ok = s->session && tk_tape_budget(s->session, (size_t)(1e6 * s->budget)) == TK_OK && s->create(s);
     if (ok) {
         const double loss = s->run(s);
         ok = !names || dump(s, folder, names);

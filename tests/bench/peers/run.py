@@ -89,7 +89,7 @@ class Builder:
         if case.is_sample:
             common, made = ROOT / "samples" / "common", out / name
             packages = self._run("pkg-config", "--cflags", "--libs", "popt", "cairo").split()
-            wraps = [f"-Wl,--wrap=tk_tape_{f}" for f in ("enter", "step", "leave", "begin")]
+            wraps = [f"-Wl,--wrap=tk_tape_{f}" for f in ("enter", "step", "leave")]
             self._run(*command, f"-I{common}", *sorted((ROOT / case.source).parent.glob("*.c")), *(common / f"{f}.c" for f in ("draw", "picture")), HERE / "host.c", "-o", made, *libraries, *packages, *wraps)
             return made
         made, defines = out / f"{name}.so", {"HEADER": f'"{name}.h"'}
