@@ -1,7 +1,8 @@
 #!/bin/sh
 # Builds a benchmark with an existing build of tkc, and runs it.
 #   sh tests/bench/run.sh BUILD [BENCHMARK] [--compiler gcc|clang] [OPTION...] [NAME...]
-# BENCHMARK: hand (default), threads, launches, tape, in_place, sparse, functions or gradbench. NAME: a part of cases' names.
+# BENCHMARK: hand (default), threads, launches, tape, in_place, budget, sparse, functions or gradbench. NAME: a part of
+# cases' names.
 #   --check          results alone, at tiny sizes
 #   --runs N         instead of the benchmark's own number
 #   --threads N      with N threads alone
@@ -18,7 +19,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 usage()
 {
-    sed -n 3,15p "$0" >&2
+    sed -n 3,16p "$0" >&2
     exit 2
 }
 [ $# -gt 0 ] && [ -d "$1" ] || usage

@@ -1,0 +1,1 @@
+kernels="$root/samples/diffmpm/diffmpm.tk"
