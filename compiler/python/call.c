@@ -405,6 +405,8 @@ static void print_launch(const call *c, const char *indent)
     sb_printf(b, "%s%s)\n", head, wrap_list(mem, arena_strdup(mem, sb_str(&args)), strlen(head), 4));
     if (kernel)
         sb_printf(b, "%sif _status:\n%s    self._h.fail(_status)\n", indent, indent);
+    if (kernel && c->form == FORM_RUN)
+        sb_printf(b, "%sself._h.session._launched = True\n", indent);
     sb_clear(&args);
     for (int i = 0; i < c->n && kernel; i++)
         if (c->at[i].sig->p.array)

@@ -170,7 +170,7 @@ class _Program:
 
     def _begin_on_tape(self, values):
         for x, v in zip(self.inputs, values):
-            x.data = v
+            x.data[...] = v
         for x in self.outputs:
             if not any(x is i for i in self.inputs):
                 x.data[...] = 0

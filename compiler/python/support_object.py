@@ -1,6 +1,7 @@
 # ---- fields ----
 
 _PLANES = ("data", "grad", "dual", "grad_dual")
+_STORING = {"itemset", "partition", "put", "setfield", "sort"}    # methods of arrays
 
 
 class _Memory(_Unique):
@@ -146,7 +147,7 @@ class Field(_np.lib.mixins.NDArrayOperatorsMixin, _Unique):
         def apply():
             return getattr(ufunc, method)(*(_bare(a) for a in inputs), **options)
 
-        result = fields[0]._h.session._stores(fields, apply) if fields else apply()
+        result = fields[0]._h.session._stores(fields, apply, _linear(ufunc, method, inputs, fields, options)) if fields else apply()
         return out[0] if len(out) == 1 and isinstance(out[0], Field) else result
 
     def __getattr__(self, name):
@@ -154,14 +155,32 @@ class Field(_np.lib.mixins.NDArrayOperatorsMixin, _Unique):
             raise AttributeError(name)
         if name in _PLANES or not hasattr(_np.ndarray, name):
             raise AttributeError(self._lacks(name))
-        return getattr(self.data, name)
+        found = getattr(self.data, name)
+        return self._storing(found) if name in _STORING else found
+
+    def _storing(self, method):
+        """A method of arrays that writes data, as a step of tapes."""
+        return lambda *arguments, **options: self._h.session._stores([self], lambda: method(*arguments, **options), None)
+
+    def fill(self, value):
+        """Sets all elements."""
+        self[...] = value
+
+    def _has(self, k):
+        return _PLANES[k] in self._spec.planes
+
+    def _clear(self, k, key):
+        """Elements of plane k become zero."""
+        if self._has(k):
+            self._plane(k)[key] = 0
 
     def __getitem__(self, key):
         return self.data[key]
 
     def __setitem__(self, key, value):
         target = self.data
-        self._h.session._stores([self], lambda: _store(target, key, value, self._spec.name))
+        cut = None if _is_active(value) else lambda k: self._clear(k, key)
+        self._h.session._stores([self], lambda: _store(target, key, value, self._spec.name), cut)
 
     def __len__(self):
         return len(self.data)
@@ -187,6 +206,27 @@ class Field(_np.lib.mixins.NDArrayOperatorsMixin, _Unique):
 
 def _bare(a):
     return a.data if isinstance(a, Field) else a
+
+
+def _is_active(a):
+    """A field with derivatives."""
+    return isinstance(a, Field) and (a._has(1) or a._has(2))
+
+
+def _linear(ufunc, method, inputs, fields, options):
+    """What a function of NumPy in place of a field does to its derivatives: a function of the plane's number. None: it is not known."""
+    if method != "__call__" or len(inputs) != 2 or len(fields) != 1 or set(options) != {"out"}:
+        return None
+    field, at = fields[0], 0 if inputs[0] is fields[0] else 1
+    other = inputs[1 - at]
+    if inputs[at] is not field or other is field or _is_active(other):
+        return None
+    if ufunc is _np.add or (ufunc is _np.subtract and at == 0):
+        return lambda k: None
+    if ufunc is _np.multiply or (ufunc is _np.true_divide and at == 0):
+        factor = _np.array(_bare(other))
+        return lambda k: ufunc(field._plane(k), factor, out=field._plane(k)) if field._has(k) else None
+    return None
 
 
 def _row_major(shape, step):
@@ -227,6 +267,18 @@ class _Structs(Field):
 
     def _members_with(self, plane):
         return [m for m in (self.__dict__[name] for name in self._spec.members) if plane in m._spec.planes]
+
+    def _has(self, k):
+        return any(self.__dict__[name]._has(k) for name in self._spec.members)
+
+    def _clear(self, k, key):
+        if isinstance(key, str):
+            self.__dict__[key]._clear(k, ...)
+            return
+        mask = _np.zeros(self._extents(), bool)
+        mask[key] = True
+        for name in self._spec.members:
+            self.__dict__[name]._clear(k, mask)
 
     def clear_grad(self):
         """Sets the gradients of all members to zero."""
@@ -545,6 +597,7 @@ class _Module(_Unique):
         through all inputs, which seed decides. progress: True for a line on stderr, or a function progress(done, of).
         Error.WrongGradient names the worst number, Error.Undecided says that differences tell nothing; else what was found is
         returned."""
+        inputs = (inputs,) if hasattr(inputs, "_h") else inputs
         self._mine(loss, *inputs or ())
         session, found = self._h.session, _GradcheckResult()
         pointers = None if inputs is None else (_P * len(inputs))(*(f._pointer for f in inputs))

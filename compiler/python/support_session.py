@@ -150,7 +150,7 @@ class Session(_Unique):
         options.deterministic = _as_bool(deterministic, "deterministic")
         options.flush_denormals = _as_bool(flush_denormals, "flush_denormals")
         options.seed = _as_u64(seed, "seed")
-        self._kept, self._raised, self._inside, self._gone = [], [], 0, []
+        self._kept, self._raised, self._inside, self._gone, self._launched = [], [], 0, [], False
         lines = _collections.deque()
         if on_print is not None:
             if not callable(on_print):
@@ -239,6 +239,7 @@ class Session(_Unique):
         backward() needs them as forward() left them. Without any of the lists the tape takes all fields for all of these."""
         uses = [(1, reads), (2, stores), (4, adds), (8, needs)]
         lines = None if all(fields is None for _, fields in uses) else [(_field_pointer(f), what) for what, fields in uses for f in fields or ()]
+        self._launched = True
         self._call(getattr(forward, "__qualname__", "a function of Python"), forward, backward, jvp, lines)
 
     def _call(self, name, forward, backward, jvp, lines):
@@ -250,20 +251,34 @@ class Session(_Unique):
         footprint = (_Footprint * len(lines))(*((pointer, what, None) for pointer, what in lines))
         self._check(_tk.call_with(self._pointer, _ct.byref(triple), None, 0, footprint, len(lines)))
 
-    def _stores(self, fields, store):
-        """store() writes data of these fields. On an open tape it is refused where that is what adjoints need."""
-        if self._inside or not _tk.tape_is_open(self._pointer) or _tk.forward_is_open(self._pointer):
+    def _stores(self, fields, store, change):
+        """store() writes data of these fields. Behind a launch of a tape or forward scope it is a step: change(k) does to derivatives,
+        plane k, what it does to data. change: None where that is not known; such a step is refused."""
+        taped, forward = _tk.tape_is_open(self._pointer), _tk.forward_is_open(self._pointer)
+        planes = {k for k in (1, 2) for field in fields if field._has(k)}
+        if self._inside or not (taped or forward) or not self._launched or (forward and not planes):
             return store()
+        names = " and ".join(field._spec.name for field in fields)
+        if planes and change is None:
+            raise TypeError(f"a store to {names} on a tape or in a forward scope has no derivative here: store numbers that depend on no field, or write a kernel")
         done, raised = [], []
 
-        def forward():
+        def run():
             try:
                 done.append(store())
             except Exception as e:    # no reason for the tape to fail
                 raised.append(e)
 
+        def derive(k):
+            if k in planes and done:
+                change(k)
+
+        def run_with_duals():
+            run()
+            derive(2)
+
         lines = [(pointer, 2) for field in fields for pointer in field._pointers()]
-        self._call(f"a store to {' and '.join(field._spec.name for field in fields)}", forward, lambda: None, None, lines)
+        self._call(f"a store to {names}", run, lambda: derive(1), run_with_duals, lines)
         if raised:
             raise raised[0]
         return done[0]
@@ -335,8 +350,11 @@ class _Tape:
         self._session, self._memory = loss._h.session, loss._h.memory
 
     def __enter__(self):
-        self._session._check(_tk.tape_budget(self._session._pointer, self._budget))
+        if not _tk.tape_is_open(self._session._pointer):
+            self._session._check(_tk.tape_budget(self._session._pointer, self._budget))
         self._session._check(_tk.tape_begin(self._loss._pointer, self._flags))
+        if not _tk.forward_is_open(self._session._pointer):
+            self._session._launched = False
         return self
 
     def __exit__(self, kind, value, trace):
@@ -362,6 +380,7 @@ class _Forward:
         outputs = (_P * len(self._outputs))(*(f._pointer for f in self._outputs))
         count = 0 if self._seed is None else self._seed.size
         self._session._check(_tk.forward_begin(outputs, len(outputs), self._field._pointer, _at(self._seed), count))
+        self._session._launched = False
         return self
 
     def __exit__(self, kind, value, trace):

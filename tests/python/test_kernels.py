@@ -397,6 +397,94 @@ class Host(unittest.TestCase):
         self.assertEqual(self.lines, ["chosen 12"])
 
 
+class Stores(unittest.TestCase):
+    """Stores of the host are steps of tapes and forward scopes: a value that is replaced has no derivative."""
+
+    def setUp(self):
+        self.m = kernels.Module(N=5, threads=1)
+
+    def program(self, store):
+        m = self.m
+        m.lift()
+        store()
+        m.measure()
+
+    def derivatives(self, store):
+        """Of the loss by y as it was in the beginning, in both modes and under a budget."""
+        m = self.m
+        start, seed = [0.1, -0.7, 0.3, 0.9, 0.2], [1, 2, -1, 0.5, 3]
+        m.y = start
+        m.bodies.line.offset = 0.5
+        with m.tape(m.loss):
+            self.program(store)
+        gradient, y = m.y.grad.copy(), m.y.copy()
+        m.y, m.loss = start, 0
+        with m.forward(m.y, seed, m.loss):
+            self.program(store)
+        close(m.loss.dual, gradient @ seed)
+        m.y = start
+        with m.tape(m.loss, budget=100000):
+            self.program(store)
+        close(m.y.grad, gradient)
+        return gradient, 3 * y ** 2
+
+    def test_replaced(self):
+        y = self.m.y
+        for kept, store in ((0, lambda: setattr(self.m, "y", 0.5)), (0, lambda: y.fill(2)), ([1, 0, 1, 1, 1], lambda: y.__setitem__(1, 0.25)),
+                            ([0, 0, 1, 0, 1], lambda: y.__setitem__(np.array([True, True, False, True, False]), 3)), ([1, 0, 0, 1, 1], lambda: y.__setitem__(slice(1, 3), [4, 5])),
+                            (1, lambda: setattr(self.m, "bodies", np.zeros(5, self.m.bodies.dtype))), (1, lambda: self.m.chosen.fill(3))):
+            gradient, through = self.derivatives(store)
+            close(gradient, through * kept)
+
+    def test_in_place(self):
+        y, c = self.m.y, np.array([1, 2, 3, 4, 5.0])
+        for by, store in ((1, lambda: np.add(y, c, out=y)), (1, lambda: np.subtract(y, c, out=y)), (c, lambda: np.multiply(y, c, out=y)), (2, lambda: np.multiply(2.0, y, out=y)),
+                          (1 / c, lambda: np.true_divide(y, c, out=y))):
+            gradient, through = self.derivatives(store)
+            close(gradient, through * by)
+
+    def test_a_struct(self):
+        m = self.m
+        for store in (lambda: m.bodies.__setitem__(2, m.bodies[3].copy()), lambda: setattr(m.bodies.line, "offset", [1, 2, 7, 4, 5])):
+            m.bodies.line.offset = [1, 2, 3, 4, 5]
+            with m.tape(m.loss):
+                m.lift()
+                store()
+                m.measure()
+            close(m.bodies.line.offset.grad, np.array([2, 4, 0, 8, 10]) if m.bodies.line.offset[2] == 4 else 0)
+
+    def test_before_the_first_launch(self):
+        """Inputs may be set inside of the block: gradients are by these values."""
+        m = self.m
+        with m.tape(m.loss):
+            m.y = [1, 2, 3, 4, 5]
+            m.measure()
+        close(m.y.grad, 3 * m.y ** 2)
+        m.loss = 0
+        with m.forward(m.y, 1, m.loss):
+            m.y = [1, 2, 3, 4, 5]
+            m.measure()
+        close(m.loss.dual, m.y.grad.sum())
+        m.y = 0.3
+        close(m.gradcheck(m.loss, m.measure, m.y).compared, 5)
+
+    def test_nested(self):
+        with self.assertRaisesRegex(kernels.Error.BadState, "a tape is already open|tape.* is open"):
+            with self.m.tape(self.m.loss), self.m.tape(self.m.loss):
+                pass
+
+    def test_without_a_derivative(self):
+        m = self.m
+        for store in (lambda: setattr(m, "y", m.loss), lambda: m.y.__setitem__(slice(2), m.loss), lambda: np.add(m.y, m.y, out=m.y), lambda: np.sin(m.y, out=m.y), lambda: m.y.sort(),
+                      lambda: np.add(m.y, 1.0, out=m.y, where=[True] * 5), lambda: np.power(m.y, 2, out=m.y)):
+            for scope in (lambda: m.tape(m.loss), lambda: m.forward(m.y, 1, m.loss)):
+                with self.assertRaisesRegex(TypeError, "a store to y .* has no derivative here"):
+                    with scope():
+                        m.lift()
+                        store()
+            store()    # outside
+
+
 class Errors(unittest.TestCase):
     def setUp(self):
         self.m = kernels.Module(threads=1)
