@@ -149,7 +149,7 @@ static tk_status reverse(tk_session *s, part *p)
         }
         const size_t begin = at > 0 ? p->from + at : p->to - p->from > few ? p->to - few : p->from, had = p->to;
         tk_status st = run_again(s, p->from, begin, p->collects);
-        const bool room = u->used + u->entry_bytes <= u->bytes;
+        const bool room = u->used + u->largest <= u->bytes;
         if (st == TK_OK && at > 0 && room)
             st = reverse_nested(s, begin, p, &bare);
         else if (st == TK_OK && room)
