@@ -174,7 +174,7 @@ int main(int argc, char **argv)
                    .iterations = 30,
                    .rate = 0.04,
                    .threads = 1,
-                   .budget = 64.0,
+                   .budget = 100.0,
                    .parameters = (const char *const[]){"weights", NULL},
                    .method = ADAM,
                    .aspect = 0.6,
