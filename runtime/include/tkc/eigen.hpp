@@ -292,7 +292,8 @@ template <class View, class C> constexpr void check_memory()
     check_types<View, C, true>();
     if constexpr (container<C>::list) {
         static_assert(container<C>::row_major, "matrices are row-major in tkc: use Eigen::RowMajor, or copy");
-        static_assert(sizeof(typename C::value_type) == F::size * sizeof(typename F::scalar));
+        static_assert(sizeof(typename C::value_type) == container<C>::size * sizeof(typename container<C>::scalar),
+                      "the items of the list are padded: copy");
     } else {
         static_assert(C::IsVectorAtCompileTime || bool(C::IsRowMajor) != has_columns<C>(F::size),
                       "the elements are not one after the other in this matrix: use Eigen::RowMajor, or copy");
@@ -425,13 +426,15 @@ public:
         options.wide = sizeof(I) == 8;
     }
     sparse(sparse &&other) noexcept
-        : options(other.options), p(std::exchange(other.p, nullptr)), values(std::move(other.values))
+        : options(other.options), p(std::exchange(other.p, nullptr)), semidefinite(other.semidefinite),
+          values(std::move(other.values))
     {
     }
     sparse &operator=(sparse &&other) noexcept
     {
         std::swap(options, other.options);
         std::swap(p, other.p);
+        std::swap(semidefinite, other.semidefinite);
         std::swap(values, other.values);
         return *this;
     }
@@ -442,6 +445,8 @@ public:
     {
         const tk_status status = function(m, arguments..., &options, &p);
         values.assign(tk_sparse_values(p) + 1, T(0));
+        if (status == TK_OK && semidefinite && tk_sparse_project(p, true) != TK_OK)
+            return tk_fail(tk_module_session(&m->tk), TK_BAD_ARGUMENT, "%s", tk_error());
         return status;
     }
     /** Calls m_k_hess or m_k_jac, which adds to the values. */
@@ -450,8 +455,17 @@ public:
         return function(m, arguments..., p, values.data(), tk_sparse_values(p));
     }
     void set_zero() { values.assign(values.size(), T(0)); }
-    /** tk_sparse_project. */
-    tk_status project(bool semidefinite) { return tk_sparse_project(p, semidefinite); }
+    /** tk_sparse_project, also before the first call of pattern. */
+    tk_status project(bool on)
+    {
+        const tk_status status = p ? tk_sparse_project(p, on) : TK_OK;
+        if (status == TK_OK)
+            semidefinite = on;
+        return status;
+    }
+    /** The pattern, for tk_sparse_projected and tk_gradcheck_sparse; the values are map().valuePtr(). NULL before the
+     * first call of pattern. */
+    const tk_sparse *get() const { return p; }
     /** The matrix where it lies: valid until the next call of pattern. A pattern must be there. */
     Eigen::Map<const matrix> map() const
     {
@@ -464,6 +478,7 @@ public:
 private:
     tk_sparse_options options = {};
     tk_sparse *p = nullptr;
+    bool semidefinite = false;
     std::vector<T> values = {T(0)};
 
     const I *starts() const

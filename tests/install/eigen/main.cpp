@@ -1,6 +1,7 @@
 // Fields bound to containers of Eigen, mapped and copied. With REFUSED, lines that the compiler refuses.
 #include "shapes.h"
 #include <tkc/eigen.hpp>
+#include <Eigen/Eigenvalues>
 #include <Eigen/SparseCholesky>
 
 #include <cstdio>
@@ -192,6 +193,31 @@ template <int Order, class I> static void hessians(shapes *m, const Eigen::Matri
     CHECK(solver.info() == Eigen::Success && (want * solver.solve(b)).isApprox(b, 1e-6));
 }
 
+// project before pattern, after it, and through a move; the pattern for functions of C. All springs are compressed.
+static void projections(shapes *m)
+{
+    const Eigen::MatrixXd x = tkc::map(m->x);
+    tkc::map(m->x) *= 0.1;
+    tkc::sparse<double> early(true), H(true);
+    CHECK(early.project(true) == TK_OK);
+    H = std::move(early);
+    for (const bool on : {true, false}) {
+        CHECK(H.project(on) == TK_OK && H.pattern(shapes_pull_hess_pattern, m, 2.0) == TK_OK);
+        CHECK(H.add(shapes_pull_hess, m, 2.0) == TK_OK && tk_sparse_projected(H.get()) == (on ? 3 : 0));
+        const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> values{Eigen::MatrixXd(H.map())};
+        CHECK((values.eigenvalues().minCoeff() > -1e-9) == on);
+    }
+    tk_gradcheck_result r;
+    const auto run = [](void *user) { shapes_pull(static_cast<shapes *>(user), 2.0); };
+    CHECK(tk_gradcheck_sparse(H.get(), H.map().valuePtr(), m->U.field, m->x.field, run, m, 1e-5, &r) == TK_OK);
+    tkc::map(m->x) = x;
+
+    tkc::sparse<double> rows;
+    CHECK(rows.project(true) == TK_OK && rows.pattern(shapes_rows_jac_pattern, m) == TK_BAD_ARGUMENT);
+    CHECK(failure(m) == TK_BAD_ARGUMENT);
+    CHECK(rows.project(true) == TK_BAD_ARGUMENT);
+}
+
 static void sparse(shapes *m)
 {
     const int ends[3][2] = {{0, 1}, {3, 1}, {2, 0}};
@@ -214,9 +240,9 @@ static void sparse(shapes *m)
     const Eigen::SparseMatrix<float> W = tkc::hessian<float>(shapes_well_hess_pattern, shapes_well_hess, m, 1.0f);
     CHECK(W.coeff(1, 1) == 3.0f && W.rows() == 4);
 
+    projections(m);
     tkc::sparse<double> none;
-    CHECK(none.add(shapes_hold_hess, m, 3.0) == TK_BAD_ARGUMENT && failure(m) == TK_BAD_ARGUMENT);
-    CHECK(none.project(true) == TK_BAD_ARGUMENT);
+    CHECK(!none.get() && none.add(shapes_hold_hess, m, 3.0) == TK_BAD_ARGUMENT && failure(m) == TK_BAD_ARGUMENT);
     m->springs.data[0][0] = 9;
     const Eigen::SparseMatrix<double> bad = tkc::hessian(shapes_pull_hess_pattern, shapes_pull_hess, m, 2.0);
     CHECK(bad.rows() == 0 && failure(m) == TK_BAD_STATE);
