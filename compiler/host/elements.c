@@ -17,6 +17,19 @@ static const ir_request *request_of(const ir_func *k)
     return r ? r : ir_request_of(k, IR_DERIVE_ROWS);
 }
 
+static const char *word_of(const ir_request *r)
+{
+    return r->kind == IR_DERIVE_BLOCKS ? "hess" : "jac";
+}
+
+const char *kernel_shown_name(arena *mem, const ir_func *kernel)
+{
+    const ir_func *k = kernel->ad.elements_of;
+    return !k ? kernel->name
+              : arena_printf(mem, "%s_%s%s", k->name, word_of(request_of(k)),
+                             kernel == k->ad.elements.places ? "_pattern" : "");
+}
+
 /* Of the values, and of the last array that the sweep takes. */
 static scalar element_of(const ir_func *sweep)
 {
@@ -29,7 +42,7 @@ static entry entry_of(emitter *e, const ir_func *k)
     entry x = {.kernel = k, .by = request_of(k), .module = e->m->name, .self = kernel_self(mem, k)};
     x.places = k->ad.elements.places;
     x.sweep = k->ad.elements.sweep;
-    x.word = x.by->kind == IR_DERIVE_BLOCKS ? "hess" : "jac";
+    x.word = word_of(x.by);
     x.given = x.self;
     for (int i = 0; i < k->nsig; i++)
         if (sig_stands(&k->sig[i]))

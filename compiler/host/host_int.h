@@ -69,6 +69,8 @@ void emit_casadi(emitter *e);
 
 void elements_print_header(emitter *e, const ir_func *k);
 void emit_elements(emitter *e);
+/* The name in messages: of a hidden kernel, that of the function which runs it. */
+const char *kernel_shown_name(arena *mem, const ir_func *kernel);
 
 /* ---- the .h (header.c, views.c) ---- */
 

@@ -151,7 +151,7 @@ static void print_kernel(emitter *e, const ir_func *kernel, int index, const cou
     const char *own = file_level(e, kernel->name);
     static const char *const member[] = {
         [FORM_RUN] = "run", [FORM_GRAD] = "grad", [FORM_JVP] = "jvp", [FORM_HVP] = "hvp"};
-    sb_printf(b, "    {.name = %s, .index = %d", c_string(e->mem, kernel->name), index);
+    sb_printf(b, "    {.name = %s, .index = %d", c_string(e->mem, kernel_shown_name(e->mem, kernel)), index);
     if (kernel_has_args(kernel))
         sb_printf(b, ", .args_size = sizeof(struct %s)", kernel_args_tag(e, kernel, FORM_RUN));
     if (kernel_has_args(kernel) && (kernel->ad.jvp || kernel->ad.hvp))

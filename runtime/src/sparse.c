@@ -74,14 +74,16 @@ static tk_sparse *create(const tk_sparse *like)
     return p;
 }
 
-static tk_status check_places(tk_session *s, const tk_sparse *p, const tk_elements *k, const int64_t *places, int64_t n)
+static tk_status check_places(tk_module *m, const tk_sparse *p, const tk_elements *k, const int64_t *places, int64_t n)
 {
     for (int64_t e = 0; e < n; e++)
         for (int i = 0; i < k->width; i++) {
-            const int64_t v = places[e * k->width + i], most = !p->hessian && i == 0 ? p->rows : p->cols;
+            const bool row = !p->hessian && i == 0;
+            const int64_t v = places[e * k->width + i], most = row ? p->rows : p->cols;
             if (v != INT64_MIN && (v < 0 || v >= most))
-                return tk_fail(s, TK_BAD_STATE, "element %lld of kernel '%s' has element %lld of a field that has %lld",
-                               (long long)e, k->name, (long long)v, (long long)most);
+                return tk_fail(m->session, TK_BAD_STATE,
+                               "iteration %lld of kernel '%s' takes element %lld of '%s', which has %lld", (long long)e,
+                               k->name, (long long)v, m->fields[row ? k->to : k->by].desc->name, (long long)most);
         }
     return TK_OK;
 }
@@ -130,7 +132,7 @@ tk_status tk_sparse_end(tk_module *m, const tk_elements *k, tk_status ran, int64
 {
     tk_session *s = m->session;
     const tk_sparse own = made_for(m, k, opt);
-    tk_status st = ran == TK_OK ? check_places(s, &own, k, places, elements) : ran;
+    tk_status st = ran == TK_OK ? check_places(m, &own, k, places, elements) : ran;
     tk_sparse *p = *pattern;
     if (st == TK_OK && has_places(p, k, places, elements)) {
         tk_rt_block_free(places);
@@ -184,6 +186,11 @@ tk_status tk_sparse_open(tk_module *m, const tk_elements *k, tk_sparse *p, void 
     const tk_status st = tk_session_status(s);
     if (st != TK_OK)
         return st;
+    if ((s->tape.open || s->forward.open) && !s->in_call)
+        return tk_fail(
+            s, TK_NO_DERIVATIVE,
+            "the matrix of '%s' itself has no derivative, which the open %s needs: call '%s_%s' before or after",
+            k->name, s->tape.open ? "tape" : "forward scope", k->name, k->hessian ? "hess" : "jac");
     if (!p || !values)
         return tk_fail(s, TK_BAD_ARGUMENT, "the matrix of '%s': the %s is NULL", k->name,
                        p ? "array of values" : "pattern");

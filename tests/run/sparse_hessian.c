@@ -253,8 +253,35 @@ static void outside(mod *m, const problem *p)
     m->tri.data[2][1] = 7;
     const tk_status st = p->pattern(m, NULL, &s);
     CHECK(st != TK_OK && !s);
-    CHECK(debug || strstr(sparse_hessian_error(m), "element 2 of kernel 'elastic' has element 7 of a field that has 7"));
+    CHECK(debug || strstr(sparse_hessian_error(m), "iteration 2 of kernel 'elastic' takes element 7 of 'x', which has 7"));
     tk_session_clear_error(m->tk.session);
+    set(m);
+}
+
+/* Tapes and forward scopes refuse both functions, and say which. */
+static void differentiated(mod *m, const problem *p)
+{
+    double values[MOST_ENTRIES] = {0}, seed[N] = {1};
+    tk_field *const outputs[] = {m->E.field};
+    tk_sparse *s = NULL;
+    CHECK_OK(m, p->pattern(m, NULL, &s));
+    for (int k = 0; k < 4; k++) {
+        tk_sparse *more = NULL;
+        CHECK((k & 1 ? tk_forward_begin(outputs, 1, m->x.field, seed, N) : tk_tape_begin(m->E.field, 0)) == TK_OK);
+        if (k < 2)
+            CHECK_STATUS(m, p->pattern(m, NULL, &more), TK_NO_DERIVATIVE, "kernel 'elastic_hess_pattern' of module");
+        else
+            CHECK_STATUS(m, p->hess(m, s, values, MOST_ENTRIES), TK_NO_DERIVATIVE,
+                         k & 1 ? "which the open forward scope needs: call 'elastic_hess' before or after"
+                               : "which the open tape needs: call 'elastic_hess' before or after");
+        if (k & 1)
+            tk_forward_end(m->tk.session);
+        else
+            tk_tape_drop(m->tk.session);
+        tk_session_clear_error(m->tk.session);
+        CHECK(!more && values[0] == 0);
+    }
+    tk_sparse_free(s);
     set(m);
 }
 
@@ -427,6 +454,7 @@ int main(void)
     layouts_of_fields(m);
     misuse(m, &elastic);
     outside(m, &elastic);
+    differentiated(m, &elastic);
     changed(m, &elastic, &ties);
     hostile(m, &elastic);
     nothing_written(m, &elastic, &ties);
