@@ -118,6 +118,13 @@ static bool begins_directive(const parse *p)
     return false;
 }
 
+bool is_behind_operand(const parse *p)
+{
+    const char before = p->match_from > 0 ? p->text[p->match_from - 1] : ' ';
+    return before == ')' || before == ']' || before == '_' || (before >= '0' && before <= '9') ||
+           (before >= 'A' && before <= 'Z') || (before >= 'a' && before <= 'z');
+}
+
 void bad_character(parse *p, src_span at, const char *text, size_t len)
 {
     unsigned char c = (unsigned char)text[0];
@@ -127,6 +134,8 @@ void bad_character(parse *p, src_span at, const char *text, size_t len)
     else if (c == '#')
         shown = begins_directive(p) ? "'#'; there is no preprocessor, see 'import' and 'const'"
                                     : "'#'; a comment begins with '//'";
+    else if (c == '\'' && is_behind_operand(p))
+        shown = "\"'\"; a matrix is transposed by 'transpose(A)'";
     else if (c == '\'')
         shown = arena_printf(p->mem, "%s; there are no character literals", len > 1 ? shown : "\"'\"");
     else

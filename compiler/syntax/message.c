@@ -238,6 +238,55 @@ static bool is_word(const parse *p, const expectation *e)
     return word_beside(p, e) != NULL;
 }
 
+/* The ')' of vec(...), mat(...). */
+static bool closes(const parse *p, const char *word)
+{
+    const size_t len = strlen(word);
+    size_t at = p->cur.from;
+    for (int depth = 1; depth > 0 && at > 0; depth += p->text[at] == ')', depth -= p->text[at] == '(')
+        at--;
+    while (at > 0 && p->text[at - 1] == ' ')
+        at--;
+    return at >= len && memcmp(p->text + at - len, word, len) == 0;
+}
+
+static bool is_untyped_vector(const parse *p, const expectation *e)
+{
+    (void)e;
+    return closes(p, "vec");
+}
+
+static bool is_untyped_matrix(const parse *p, const expectation *e)
+{
+    (void)e;
+    return closes(p, "mat");
+}
+
+static bool is_data_type(const parse *p, const expectation *e)
+{
+    static const char *const words[] = {"vector", "row_vector", "matrix", "array"};
+    bool found = false;
+    for (size_t k = 0; k < sizeof words / sizeof *words; k++)
+        found = found || text_is(p, &p->cur, words[k]);
+    (void)e;
+    return found && p->cur.to < p->len && p->text[p->cur.to] == '[';
+}
+
+/* The ':' stands between two bounds, in front of the block. */
+static bool is_colon_range(const parse *p, const expectation *e)
+{
+    (void)e;
+    const int head = p->stmt_start.code;
+    size_t at = p->cur.to;
+    while (at < p->len && (p->text[at] == ' ' || p->text[at] == '\r'))
+        at++;
+    const size_t bound = at;
+    while (at < p->len && !strchr("{;\n", p->text[at]))
+        at++;
+    return (head == TOK_FOR || head == TOK_SERIAL || head == TOK_STATIC || head == TOK_INDEPENDENT) && at > bound &&
+           at < p->len && p->text[at] == '{';
+}
+
 /* The token has an expression behind it, and no block. */
 static bool takes_value(const parse *p, const expectation *e)
 {

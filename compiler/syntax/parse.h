@@ -141,6 +141,8 @@ const char *clip_text(parse *p, const char *text, size_t len);
 const char *literal_string(parse *p, src_span at, const char *text, size_t len);
 const char *literal_name(parse *p, src_span at, const char *text, size_t len);
 void bad_number(parse *p, src_span at, const char *text, size_t len);
+/* The match stands directly behind a name, a number or a closing bracket. */
+bool is_behind_operand(const parse *p);
 void bad_character(parse *p, src_span at, const char *text, size_t len);
 void add_doc_comment(parse *p, const char *text, size_t len);
 
