@@ -441,6 +441,18 @@ static val call_jvp(checker *c, sym *s, const ast_expr *e)
     return val_bad(v) ? v : jvp_of_call(c, s, v, a.v + own.n, a.n - own.n, a.spans + own.n, e->span);
 }
 
+/* f.jac(x), f.hess(x): the names that derive(...) has for matrices. */
+static bool hint_matrix(checker *c, const sym *f, const ast_expr *e)
+{
+    const char *name = e->a->name, *here = !strcmp(name, "jac") ? "jacobian" : !strcmp(name, "hess") ? "hessian" : NULL;
+    if (!here || f->kind != SYM_FUNC)
+        return false;
+    ERR(c, e->a->op_span, DIAG_NO_METHOD, name);
+    NOTE(c, e->a->op_span, "write %s.%s(...)", e->a->a->name, here);
+    FIX(c, e->a->op_span.begin, name, here);
+    return true;
+}
+
 /* The members of functions that call_derivative knows. */
 static bool is_derivative(const char *name)
 {
@@ -515,6 +527,9 @@ static val call_method(checker *c, const ast_expr *e)
         if ((of && of->kind == SYM_FUNC) || (!of && is_builtin(c, e->a->a->name)))
             return call_derivative(c, of, e);
     }
+    const sym *f = e->a->a->kind == AST_EXPR_NAME ? names_lookup(c, e->a->a->name, e->a->a->span) : NULL;
+    if (f && hint_matrix(c, f, e))
+        return val_error(c, e->span);
     sym *s = names_entry(c, name)->prelude;
     if (!s)
         return call_builtin(c, name, e->a->a, e, e->a->op_span);

@@ -16,6 +16,36 @@ static const char *kind_name(int kind)
     return kind_names[i];
 }
 
+/* ---- inputs ---- */
+
+static bool is_const(const ast_param *p)
+{
+    bool found = false;
+    for (const ast_attr *a = p->attrs; a; a = a->next)
+        found = found || !strcmp(a->name, "const");
+    return found;
+}
+
+static const ty *type_of(const sym *s, const ast_param *p)
+{
+    int k = 0;
+    for (const ast_param *o = s->item->params; o != p; o = o->next)
+        k++;
+    return s->param_types[k];
+}
+
+/* The parameters that can be in a list, "a, b"; NULL: there are none. */
+static const char *inputs_of(checker *c, const sym *s, int kind)
+{
+    const char *list = NULL;
+    for (const ast_param *p = s->item->params; p; p = p->next) {
+        const bool column = !(kind & MATRICES) || !p->type || p->type->kind != AST_TYPE_ARRAY;
+        if (column && p->dir != AST_DIR_OUT && !is_const(p) && ty_has_floats(type_of(s, p)))
+            list = list ? arena_printf(c->mem, "%s, %s", list, p->name) : p->name;
+    }
+    return list;
+}
+
 /* ---- which ---- */
 
 static void bad_derivative(checker *c, src_span at)
@@ -57,7 +87,12 @@ static void check_request(checker *c, const sym *s, const ast_expr *e, tx_func *
     const bool listed = e->kind == AST_EXPR_CALL;
     const ast_expr *name = listed ? e->a : e;
     const int kind = kind_of(s, name);
-    if (!kind || ((kind & (MATRICES | OF_FIELDS)) && !listed)) {
+    if ((kind & (MATRICES | OF_FIELDS)) && !listed) {
+        const char *inputs = kind & OF_FIELDS ? "x" : inputs_of(c, s, kind);
+        ERR(c, name->span, DIAG_DERIVE);
+        NOTE(c, name->span, kind & OF_FIELDS ? "name the field of the columns: %s(%s)" : "name its inputs: %s(%s)",
+             name->name, inputs ? inputs : "...");
+    } else if (!kind) {
         bad_derivative(c, name->span);
     } else if (tx_derives(f) & kind) {
         ERR(c, name->span, DIAG_ATTR_TWICE, name->name);
@@ -85,14 +120,6 @@ void check_requests(checker *c, const sym *s, const ast_attr *a, tx_func *f)
 
 /* ---- by which inputs ---- */
 
-static bool is_const(const ast_param *p)
-{
-    bool found = false;
-    for (const ast_attr *a = p->attrs; a; a = a->next)
-        found = found || !strcmp(a->name, "const");
-    return found;
-}
-
 static bool has(const tx_request *r, const char *name)
 {
     bool found = false;
@@ -112,14 +139,6 @@ static const ast_param *param_of(const sym *s, const char *name)
     while (p && p->name != name)
         p = p->next;
     return p;
-}
-
-static const ty *type_of(const sym *s, const ast_param *p)
-{
-    int k = 0;
-    for (const ast_param *o = s->item->params; o != p; o = o->next)
-        k++;
-    return s->param_types[k];
 }
 
 /* What is wrong with an entry of a list, NULL: nothing is. */
@@ -149,6 +168,8 @@ static void list_input(checker *c, const sym *s, tx_request *r, const ast_expr *
         ERR(c, e->span, DIAG_DERIVE_INPUT, name ? arena_printf(c->mem, "'%s'", name) : "this", kind_name(r->kind), why);
         if (p)
             NOTE(c, p->span, "'%s' is declared here", name);
+        else if (inputs_of(c, s, r->kind))
+            NOTE(c, e->span, "the inputs of '%s' are: %s", s->name, inputs_of(c, s, r->kind));
     } else if (has(r, name)) {
         ERR(c, e->span, DIAG_ATTR_TWICE, name);
     } else if (!ty_has_floats(type_of(s, p))) {

@@ -37,6 +37,10 @@ static const char *no_matrix(checker *c, const sym *s, const instance *i, bool h
         return why;
     for (int k = 0; k < s->nparams; k++) {
         const ty *t = i->args[k];
+        if (ty_has_floats(t) && t->kind == TY_STRUCT)
+            return arena_printf(
+                c->mem, "%s is a struct: pass its numbers as vectors, or declare them as constants of the module",
+                ty_name(c->types, t));
         if (ty_has_floats(t) && t->kind != TY_SCALAR && t->kind != TY_VEC)
             return arena_printf(c->mem, "%s is no number and no vector: columns are components of such arguments",
                                 ty_name(c->types, t));

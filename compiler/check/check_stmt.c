@@ -101,6 +101,28 @@ static void tuple_count(checker *c, src_span at, int names, int results)
     ERR(c, at, DIAG_TUPLE_COUNT, names, names == 1 ? "" : "s", results, results == 1 ? "" : "s");
 }
 
+/* The arguments with floats of f.grad(...), f.jacobian(...), f.hessian(...) each have a result: their names. */
+static void hint_derivatives(checker *c, const ast_expr *e)
+{
+    const ast_expr *callee = e->kind == AST_EXPR_CALL ? e->a : e;
+    const sym *f = callee->kind == AST_EXPR_MEMBER && strcmp(callee->name, "jvp") && callee->a->kind == AST_EXPR_NAME
+                       ? names_lookup(c, callee->a->name, callee->a->span)
+                       : NULL;
+    const instance *i = f && f->kind == SYM_FUNC && !f->prelude ? c->fn->inst->callees->to : NULL;
+    const char *names = "";
+    const bool hess = i && !strcmp(callee->name, "hessian");
+    int k = 0;
+    for (const ast_param *p = i ? f->item->params : NULL; p; p = p->next, k++) {
+        int n = k;
+        for (const ast_param *q = p; q && ty_has_floats(i->args[k]); q = hess ? q->next : NULL, n++)
+            if (ty_has_floats(i->args[n]))
+                names = arena_printf(c->mem, "%s%sby_%s%s%s", names, *names ? ", " : "", p->name, hess ? "_" : "",
+                                     hess ? q->name : "");
+    }
+    if (*names)
+        NOTE(c, e->span, "each argument with floats has a result: let %s = %s.%s(...);", names, f->name, callee->name);
+}
+
 /* let a, b = v; */
 static void check_apart_decl(checker *c, const ast_stmt *s, val v, int n)
 {
@@ -160,6 +182,8 @@ static void check_tuple_decl(checker *c, const ast_stmt *s, int n)
     bool ok = t->kind == TY_TUPLE && t->nmembers == n;
     if (!ok && !val_bad(v) && !s->type)
         tuple_count(c, s->span, n, t->kind == TY_TUPLE ? t->nmembers : t->kind != TY_VOID);
+    if (!ok && t->kind == TY_TUPLE && !s->type)
+        hint_derivatives(c, s->value);
     tx_stmt *d = emit_stmt(c, TX_DECL, s->span);
     int leaves = n, k = 0;
     for (int i = 0; ok && i < n; i++)
@@ -209,6 +233,7 @@ static void check_decl(checker *c, const ast_stmt *s)
             lost = v.lost;
         if (v.e->type->kind == TY_TUPLE) {
             tuple_count(c, s->span, 1, v.e->type->nmembers);
+            hint_derivatives(c, s->value);
             v = val_error(c, s->span);
         } else if (!val_bad(v) && !ty_is_value(v.e->type)) {
             not_a_value(c, v, s->value->span);
