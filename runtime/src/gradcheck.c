@@ -88,7 +88,8 @@ void tk_rt_compare(gradcheck *g, const rt_line *l, const modes *m, tk_field *f, 
             ratio = against_noise(g, l, m, &d, tolerance);
     }
     ratio = fmax(ratio, modes_apart);
-    g->result.undecided += central && ratio > 0 && ratio <= 1 && d.error > UNDECIDED * size_of(g, m, &d);
+    const bool decides = isfinite(d.error) && !(ratio > 0 && d.error > UNDECIDED * size_of(g, m, &d));
+    g->result.undecided += central && !(ratio > 1) && !decides;
     g->result.compared++;
     if (g->result.compared > 1 && !(ratio > g->worst))
         return;
@@ -97,13 +98,28 @@ void tk_rt_compare(gradcheck *g, const rt_line *l, const modes *m, tk_field *f, 
     g->result.component = k;
     g->result.reverse = m->reverse;
     g->result.forward = m->forward;
-    g->result.difference = d.slope;
+    g->result.difference = isfinite(d.error) ? d.slope : NAN;
     g->result.step = d.step;
 }
 
 bool tk_rt_told_nothing(const tk_gradcheck_result *r)
 {
     return r->undecided > 0 && r->undecided == r->compared;
+}
+
+const char *tk_rt_not_finite(double x)
+{
+    return isnan(x) ? "NaN" : "infinite";
+}
+
+const char *tk_rt_undecided(const tk_gradcheck_result *r)
+{
+    return isnan(r->difference) ? "are not finite, and do not tell" : "have too few digits to tell";
+}
+
+const char *tk_rt_remedy(const tk_gradcheck_result *r, bool module)
+{
+    return isnan(r->difference) ? "" : module ? ": use f64 (--real=f64)" : ": use f64";
 }
 
 rt_text tk_rt_text_of_modes(const tk_gradcheck_result *r)
@@ -160,6 +176,11 @@ tk_status tk_gradcheck_function(const double *x, size_t n, const tk_function *f,
     for (size_t k = 0; k < n; k++)
         at[k] = f->single ? (double)(float)x[k] : x[k];
     f->gradient(user, at, gradient);
+    const double value = f->value(user, at);
+    if (!isfinite(value)) {
+        free(all);
+        return tk_rt_thread_fail(TK_NOT_FINITE, "the function is %s at the checked point", tk_rt_not_finite(value));
+    }
     for (size_t k = 0; k < n; k++)
         g.largest = isfinite(gradient[k]) ? fmax(g.largest, fabs(gradient[k])) : g.largest;
     for (size_t k = 0; k < n; k++) {
@@ -177,10 +198,9 @@ tk_status tk_gradcheck_function(const double *x, size_t n, const tk_function *f,
         return TK_OK;
     const rt_text by = tk_rt_text_of_modes(&g.result);
     if (!(g.worst > 1))
-        return tk_rt_thread_fail(TK_UNDECIDED,
-                                 "differences have too few digits to tell whether a derivative is right; that by "
-                                 "variable %lld is %s: use f64",
-                                 (long long)g.result.component, by.s);
+        return tk_rt_thread_fail(
+            TK_UNDECIDED, "differences %s whether a derivative is right; that by variable %lld is %s%s",
+            tk_rt_undecided(&g.result), (long long)g.result.component, by.s, tk_rt_remedy(&g.result, false));
     return tk_rt_thread_fail(TK_WRONG_GRADIENT, "the derivative by variable %lld is %s", (long long)g.result.component,
                              by.s);
 }

@@ -31,5 +31,10 @@ void tk_rt_compare(gradcheck *g, const rt_line *l, const modes *m, tk_field *f, 
 /* No variable was decided. */
 bool tk_rt_told_nothing(const tk_gradcheck_result *r);
 rt_text tk_rt_text_of_modes(const tk_gradcheck_result *r);
+/* Of a number that is not finite: which. */
+const char *tk_rt_not_finite(double x);
+/* What differences do that decide nothing, and what helps; module: tkc has the option. */
+const char *tk_rt_undecided(const tk_gradcheck_result *r);
+const char *tk_rt_remedy(const tk_gradcheck_result *r, bool module);
 
 #endif

@@ -167,9 +167,8 @@ tk_status tk_gradcheck_matrix(const double *x, size_t n, const tk_matrix_functio
                     col = (long long)(g.result.component % (int64_t)n);
     if (!(g.worst > 1))
         return tk_rt_thread_fail(TK_UNDECIDED,
-                                 "differences have too few digits to tell whether an entry is right; that in row "
-                                 "%lld, column %lld is %s: use f64",
-                                 row, col, by.s);
+                                 "differences %s whether an entry is right; that in row %lld, column %lld is %s%s",
+                                 tk_rt_undecided(&g.result), row, col, by.s, tk_rt_remedy(&g.result, false));
     return tk_rt_thread_fail(TK_WRONG_GRADIENT, "the entry in row %lld, column %lld is %s", row, col, by.s);
 }
 
@@ -337,10 +336,8 @@ static tk_status sparse_verdict(const sparse_check *c)
     const rt_text row = tk_rt_element_text(across, TK_DATA, r->component / cols),
                   col = tk_rt_element_text(c->by, TK_DATA, r->component % cols), by = text_of(r);
     if (!(c->g.worst > 1))
-        return tk_fail(c->g.s, TK_UNDECIDED,
-                       "differences have too few digits to tell whether an entry is right; that of '%s' by '%s' is "
-                       "%s: use f64 (--real=f64)",
-                       row.s, col.s, by.s);
+        return tk_fail(c->g.s, TK_UNDECIDED, "differences %s whether an entry is right; that of '%s' by '%s' is %s%s",
+                       tk_rt_undecided(r), row.s, col.s, by.s, tk_rt_remedy(r, true));
     return tk_fail(c->g.s, TK_WRONG_GRADIENT, "the entry of '%s' by '%s' is %s", row.s, col.s, by.s);
 }
 

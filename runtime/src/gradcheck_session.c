@@ -41,7 +41,12 @@ static tk_status reverse_mode(gradcheck *g)
     if (st != TK_OK)
         return st;
     run_program(g);
-    return tk_tape_end(g->loss);
+    const double loss = tk_rt_scalar_get(g->loss, TK_DATA, 0);
+    st = tk_tape_end(g->loss);
+    return st != TK_OK || isfinite(loss)
+               ? st
+               : tk_fail(g->s, TK_NOT_FINITE, "'%s' is %s at the checked point: no difference tells its derivative",
+                         g->loss->desc->name, tk_rt_not_finite(loss));
 }
 
 /* The slope of the loss along a seed of a field. */
@@ -297,10 +302,8 @@ static tk_status verdict(const gradcheck *g)
     else
         snprintf(at, sizeof at, "along direction %lld", (long long)r->component);
     if (!(g->worst > 1))
-        return tk_fail(g->s, TK_UNDECIDED,
-                       "differences of '%s' have too few digits to tell whether a derivative is right; that %s is "
-                       "%s: use f64 (--real=f64)",
-                       g->loss->desc->name, at, by.s);
+        return tk_fail(g->s, TK_UNDECIDED, "differences of '%s' %s whether a derivative is right; that %s is %s%s",
+                       g->loss->desc->name, tk_rt_undecided(r), at, by.s, tk_rt_remedy(r, true));
     return tk_fail(g->s, TK_WRONG_GRADIENT, "the derivative of '%s' %s is %s%s", g->loss->desc->name, at, by.s,
                    r->field ? "" : "; without directions the check names the component");
 }

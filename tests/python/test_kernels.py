@@ -141,6 +141,10 @@ class Derivatives(unittest.TestCase):
             m.gradcheck(m.loss, m.stopped, [m.y])
         with self.assertRaisesRegex(KeyError, "mine"):
             m.gradcheck(m.loss, lambda: {}["mine"], [m.y])
+        m.y[0] = np.nan
+        with self.assertRaisesRegex(kernels.Error.NotFinite, "'loss' is NaN at the checked point"):
+            m.gradcheck(m.loss, m.measure)
+        m.y[0] = 1
         runs = []
 
         def fails():

@@ -71,6 +71,16 @@ static void scales(void *user)
     gradcheck_scales(user);
 }
 
+static void lone(void *user)
+{
+    gradcheck_lone(user);
+}
+
+static void total(void *user)
+{
+    gradcheck_total(user);
+}
+
 static void underivable(void *user)
 {
     gradcheck_none(user);
@@ -320,6 +330,36 @@ static void check_function(void)
           tk_gradcheck_function(at, 3, NULL, &h, 0, &r) == TK_BAD_ARGUMENT);
 }
 
+static double not_finite(void *user, const double *x)
+{
+    return user ? NAN : x[0];
+}
+
+/* Differences of a loss that is no number are none; a check says so, and blames no derivative. */
+static void check_not_finite(gradcheck *m)
+{
+    tk_field *const x[] = {m->x.field};
+    const tk_gradcheck_options one = {.inputs = x, .ninputs = 1, .directions = 1};
+    tk_gradcheck_result r;
+    m->x.data[1] = NAN;
+    CHECK_STATUS(m, tk_gradcheck(m->loss.field, x, 1, total, m, 0, &r), TK_NOT_FINITE,
+                 "'loss' is NaN at the checked point");
+    m->x.data[1] = INFINITY;
+    CHECK_STATUS(m, tk_gradcheck_with(m->loss.field, &one, total, m, &r), TK_NOT_FINITE,
+                 "'loss' is infinite at the checked point");
+    reset(m);
+    EXPECT(m, tk_gradcheck(m->loss.field, x, 1, lone, m, 0, &r), TK_OK, "");
+    CHECK(r.compared == 5 && r.undecided == 1);
+    EXPECT(m, tk_gradcheck_with(m->loss.field, &one, lone, m, &r), TK_UNDECIDED,
+           "differences of 'loss' are not finite, and do not tell");
+    CHECK(r.undecided == 1 && isnan(r.difference));
+    const double at[] = {0.5, 0.7, -1.2};
+    how h = {0};
+    const tk_function f = {not_finite, energy_gradient, NULL, false};
+    CHECK(tk_gradcheck_function(at, 3, &f, &h, 0, &r) == TK_NOT_FINITE &&
+          strstr(tk_error(), "the function is NaN at the checked point"));
+}
+
 static void check(gradcheck *m)
 {
     tk_field *const x[] = {m->x.field}, *const g[] = {m->g.field}, *const none[] = {NULL},
@@ -396,6 +436,7 @@ int main(void)
     check_kinks(m);
     check_directions(m);
     check_digits(m);
+    check_not_finite(m);
     check_function();
     jacobians(m);
     gradcheck_destroy(m);

@@ -44,7 +44,8 @@ typedef enum tk_status {
     TK_OVERWRITTEN,    /**< data that the adjoint of a launch on the tape needs was changed */
     TK_RACE,           /**< iterations of a parallel loop meet at one element (code built with --debug) */
     TK_WRONG_GRADIENT, /**< tk_gradcheck found a derivative that is wrong */
-    TK_NOT_FINITE,     /**< a NaN or an infinity occurred (code built with --debug, tk_session_stop_at_nonfinite) */
+    TK_NOT_FINITE,     /**< a NaN or an infinity occurred (code built with --debug, tk_session_stop_at_nonfinite), or
+                          tk_gradcheck found one as the loss */
     TK_DIVERGED,       /**< an adjoint on a tape decided otherwise than its launch (code built with --debug) */
     TK_UNDECIDED,      /**< tk_gradcheck could not check any derivative: f32 has too few digits */
     TK_STOPPED         /**< the function of tk_session_set_stop ended a launch */
@@ -404,8 +405,8 @@ typedef struct tk_gradcheck_options {
  * loss: as for tk_tape_begin; it is 0 when the program begins. options are copied; NULL is {0}. result may be NULL.
  *
  * TK_WRONG_GRADIENT: a derivative is wrong; the session's message (tk_session_error, or NAME_error of a module; not
- * tk_error) names the worst element. TK_UNDECIDED: all variables are undecided. Otherwise the status of the failure,
- * e.g. of a launch. */
+ * tk_error) names the worst element. TK_UNDECIDED: all variables are undecided. TK_NOT_FINITE: the loss is NaN or
+ * infinite. Otherwise the status of the failure, e.g. of a launch. */
 tk_status tk_gradcheck_with(tk_field *loss, const tk_gradcheck_options *options, tk_program_fn run, void *user,
                             tk_gradcheck_result *result);
 
@@ -426,8 +427,8 @@ typedef struct tk_function {
 } tk_function;
 
 /** tk_gradcheck for such functions: at x, by all n variables, without session and module. tolerance and result as
- * there. TK_WRONG_GRADIENT: a derivative is wrong, and tk_error names the worst variable; TK_UNDECIDED;
- * TK_BAD_ARGUMENT: x, f, its value or its gradient is NULL. */
+ * there. TK_NOT_FINITE: the value is NaN or infinite. TK_WRONG_GRADIENT: a derivative is wrong, and tk_error names the
+ * worst variable; TK_UNDECIDED; TK_BAD_ARGUMENT: x, f, its value or its gradient is NULL. */
 tk_status tk_gradcheck_function(const double *x, size_t n, const tk_function *f, void *user, double tolerance,
                                 tk_gradcheck_result *result);
 
