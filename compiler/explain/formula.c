@@ -340,7 +340,8 @@ static const char *parameter_name(const words *w, const ir_value *v)
     const ir_func *f = w->owner ? w->owner : v->region->func;
     for (int i = 0; i < f->nsig; i++)
         if (!f->sig[i].array && f->sig[i].first == v->index)
-            return f->sig[i].name;
+            return f->sig[i].structure ? arena_printf(w->m->mem, "%s.%s", f->sig[i].name, f->sig[i].path)
+                                       : f->sig[i].name;
     return v->name;
 }
 
