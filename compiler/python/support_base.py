@@ -36,6 +36,25 @@ def _structure(c_struct):
     return _np.dtype((_np.record, _np.dtype(c_struct)))
 
 
+_derive_forms = {"grad": "grad, jvp", "jvp": "grad, jvp", "hvp": "grad, jvp, hvp", "jac": "jac(x)", "hess": "hess(x)"}
+
+
+def _no_form(what, name, form, by):
+    """What is said of a derivative that derive(...) leaves out."""
+    asks = f"{what} {name} has no {form}: 'derive({_derive_forms[form]})' behind its parameters in the .tk asks for it"
+    return f"{asks}, by {by} x" if form in ("jac", "hess") else asks
+
+
+def __getattr__(name):
+    if not name.startswith("_") and hasattr(globals().get("Module"), name):
+        raise AttributeError(f"{name} is one of a module object: m = Module(), then m.{name}")
+    stem, _, form = name.rpartition("_")
+    for function in (stem, stem + "_") if form in _derive_forms else ():
+        if isinstance(globals().get(function), type(_bind)):
+            raise AttributeError(_no_form("function", function, form, "input"))
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
 def __dir__():
     return sorted([*__all__, *(name for name in globals() if name in ("torch", "jax") or name.startswith("__"))])
 

@@ -405,12 +405,6 @@ def _apart_structs(doc, name, **members):
 
 # ---- kernels and modules ----
 
-def __getattr__(name):
-    if not name.startswith("_") and hasattr(Module, name):
-        raise AttributeError(f"{name} is one of a module object: m = Module(), then m.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
 class _Kernel(_Unique):
     """Calling it launches the kernel; grad, jvp and hvp, where they exist, are its derivatives called directly."""
     __slots__ = ("_h",)
@@ -426,11 +420,8 @@ class _Kernel(_Unique):
 
     def __getattr__(self, name):
         kernel = type(self).__name__[len("_kernel_"):]
-        if name in ("grad", "jvp", "hvp"):
-            forms = "grad, jvp, hvp" if name == "hvp" else "grad, jvp"
-            raise AttributeError(f"kernel {kernel} has no {name}: 'derive({forms})' behind its parameters in the .tk asks for it")
-        if name in ("hess", "jac"):
-            raise AttributeError(f"kernel {kernel} has no {name}: 'derive({name}(x))' behind its parameters in the .tk asks for it, by field x")
+        if name in _derive_forms:
+            raise AttributeError(_no_form("kernel", kernel, name, "field"))
         raise AttributeError(f"kernel {kernel} has no {name}{_near(name, dir(type(self)))}")
 
 

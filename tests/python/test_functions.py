@@ -89,6 +89,15 @@ class Matrices(unittest.TestCase):
         e = np.eye(3) * self.h
         return np.array([(function(self.p + d[:2], self.r + d[2]) - function(self.p - d[:2], self.r - d[2])) / (2 * self.h) for d in e]).T
 
+    def test_missing_derivatives(self):
+        for name, form, asks in (("polar", "grad", "grad, jvp)'"), ("valley", "hvp", "grad, jvp, hvp)'"), ("fall", "hess", "hess(x))'"), ("del_", "jac", "jac(x))'")):
+            with self.assertRaises(AttributeError) as raised:
+                getattr(f, f"{name.rstrip('_')}_{form}")
+            self.assertIn(f"function {name} has no {form}: 'derive({asks} behind its parameters in the .tk asks for it", str(raised.exception))
+        for name in ("fal_hess", "Plant_grad", "fall_adjoint"):
+            with self.assertRaisesRegex(AttributeError, f"module 'functions' has no attribute '{name}'"):
+                getattr(f, name)
+
     def test_jacobian(self):
         m = f.polar_jac(self.p, self.r, self.turn)
         self.assertEqual(m._fields, ("result_0", "result_1", "jac"))
