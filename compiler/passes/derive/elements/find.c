@@ -17,6 +17,27 @@ static const char *text(const elements *e, const char *format, const char *name)
 
 /* ---- what operations touch ---- */
 
+typedef struct sought {
+    const ir_field *field;
+    src_loc at;
+} sought;
+
+static void seek_read(ir_op *op, void *ctx)
+{
+    sought *s = ctx;
+    if (!s->at.line && op->code == OP_LOAD && ir_field_of(op) == s->field)
+        s->at = op->loc;
+}
+
+/* The first read of f inside op, of a parallel loop; op itself if a function that it calls reads f. */
+static src_loc read_in(const ir_op *op, const ir_field *f)
+{
+    sought s = {.field = f};
+    for (int r = 0; ir_task_of(op) && r < op->nregions; r++)
+        ir_walk(op->regions[r], seek_read, &s);
+    return s.at.line ? s.at : op->loc;
+}
+
 /* That of `by`, or writes, where op may do neither. */
 static void refuse_touching(elements *e, const ir_op *op, const char *reads)
 {
@@ -34,7 +55,7 @@ static void refuse_touching(elements *e, const ir_op *op, const char *reads)
                    : f == e->by ? text(e, "'%s' is written", f->name)
                                 : text(e, "'%s' is written as well", f->name));
         else if (x.at[s] && f == e->by)
-            refuse(e, op->loc, text(e, reads, f->name));
+            refuse(e, read_in(op, f), text(e, reads, f->name));
         else if (x.at[s] && f == e->to)
             refuse(e, op->loc, text(e, "'%s' is read as well", f->name));
     }
