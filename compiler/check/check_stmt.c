@@ -226,11 +226,14 @@ static void check_decl(checker *c, const ast_stmt *s)
     val v = {0};
     bool literal = false;
     lossy lost = {0};
+    src_span divided = {0};
     if (s->value) {
         v = check_expr(c, s->value);
         literal = !type && v.soft == SOFT_INT;
         if (v.lost.literals && !type && s->kind == AST_STMT_LET)
             lost = v.lost;
+        else if (v.lost.kind == CUT_DIVISION && !type && s->kind == AST_STMT_LET)
+            divided = v.lost.at;
         if (v.e->type->kind == TY_TUPLE) {
             tuple_count(c, s->span, 1, v.e->type->nmembers);
             hint_derivatives(c, s->value);
@@ -243,6 +246,7 @@ static void check_decl(checker *c, const ast_stmt *s)
     }
     for (const ast_name *name = s->names; name; name = name->next) {
         sym *l = declare_local(c, name, type ? type : v.e->type, s->kind == AST_STMT_VAR);
+        l->divided = divided;
         l->int_literal = literal;
         l->lost = lost;
         emit_local(c, l, v.e, s->span);

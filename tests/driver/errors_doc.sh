@@ -52,7 +52,7 @@ near()
 near E0599 E0507 E0508 E0601
 near W0505 E0504 E0505 E0506
 near e0 E0101 E0102 E0103
-near 99999999 W0803 W0805 W0806
+near 99999999 W0805 W0806 W0807
 for no in '' E x0505 E0505x --help gravity.tk 505050505050505; do near "$no"; done
 refused 2 explain E0505 E0599
 

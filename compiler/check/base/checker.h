@@ -52,7 +52,8 @@ typedef struct val {
     tx_expr *e;
     softness soft;
     lossy lost;
-    sym *ref; /* an argument that is the name of an array or field: what it names; its type is an array */
+    const sym *quotient; /* the `let` of an integer division whose value it is; NULL: none */
+    sym *ref;            /* an argument that is the name of an array or field: what it names; its type is an array */
 } val;
 
 static inline bool val_bad(val v)
@@ -150,6 +151,7 @@ struct sym {
     sym *scope_next;
     bool int_literal;        /* its type came from an integer literal */
     lossy lost;              /* of a `let`, or a parameter without type, made of literals */
+    src_span divided;        /* of a `let` that is an integer division: where; line 0: it is none */
     int ref_param;           /* of a parameter that is an array: its number, from 1 */
     const char *what;        /* "a 'let'", "a parameter", "a loop variable" */
     int task;                /* in which it is declared, 0: outside of any */

@@ -187,6 +187,14 @@ val cast_to(checker *c, val v, scalar s, src_span at)
     return val_typed(make_cast(c, v.e, s));
 }
 
+/* A `let` without a type is used as a float, and its value is an integer division. */
+static void warn_quotient(checker *c, const sym *s, src_span at)
+{
+    ERR(c, at, DIAG_QUOTIENT, s->name);
+    NOTE(c, s->divided, "the rest is dropped here; make one operand a float, as in real(a) / b, or write 'let %s: i32'",
+         s->name);
+}
+
 /* Component type only; the caller knows that the conversion is allowed. */
 static val coerce(checker *c, val v, scalar to, src_span at)
 {
@@ -194,6 +202,9 @@ static val coerce(checker *c, val v, scalar to, src_span at)
         return soft_to(c, v, to, at);
     if (v.lost.kind && scalar_is_int(v.e->type->elem) && scalar_is_float(to))
         return int_division(c, v, at, scalar_name(to), to);
+    if (v.quotient && scalar_is_int(v.e->type->elem) && scalar_is_float(to))
+        warn_quotient(c, v.quotient, at);
+    v.quotient = NULL;
     v.e = make_cast(c, v.e, to);
     return v;
 }

@@ -147,6 +147,8 @@ val place_value(checker *c, place *p, bool wrap)
         e = components_of(c, e, p->ncomps, p->comps, p->type, false);
     if (p->kind == PLACE_LOCAL && p->sym && p->sym->lost.kind)
         v.lost = p->sym->lost;
+    if (p->kind == PLACE_LOCAL && p->sym && p->sym->divided.begin.line)
+        v.quotient = p->sym;
     v.e = wrap ? wrap_bindings(c, p->bindings, e) : e;
     return v;
 }
