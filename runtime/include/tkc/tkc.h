@@ -465,9 +465,9 @@ tk_status tk_jacobian_reverse(tk_field *output, tk_field *input, tk_program_fn r
  *
  * m_k_hess(m, ..., pattern, values, n) runs k and adds its matrix to the first tk_sparse_values(pattern) values.
  * TK_BAD_ARGUMENT: m, pattern or values is NULL, or n is less than tk_sparse_values(pattern). TK_BAD_STATE: the
- * pattern has no elements of k, or another number of elements, or in --debug other elements. TK_NO_DERIVATIVE: a tape or
- * a forward scope is open. These errors precede the first addition. A later failure of the kernel, or TK_NO_MEMORY, may
- * leave part of the matrix in values.
+ * pattern has no elements of k, or another number of elements, or in --debug other elements. TK_NO_DERIVATIVE: a tape
+ * or a forward scope is open. These errors precede the first addition. A later failure of the kernel, or TK_NO_MEMORY,
+ * may leave part of the matrix in values.
  *
  * m_k_jac_pattern and m_k_jac do the same for a Jacobian. */
 
