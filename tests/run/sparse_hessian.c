@@ -196,7 +196,8 @@ static void together(mod *m, const problem *a, const problem *b)
 
 static void layouts_of_fields(mod *m)
 {
-    double wide[N / 2][2][3], wide_grad[N / 2][2][3] = {{{0}}}, want[3 * N], values[MOST_ENTRIES] = {0};
+    static double wide[N / 2][2][3], wide_grad[N / 2][2][3]; /* the module holds them */
+    double want[3 * N], values[MOST_ENTRIES] = {0};
     const int64_t step = sizeof wide[0];
     CHECK_OK(m, sparse_hessian_bind_w_strided(m, &wide[0][1], &step, &wide_grad[0][1], &step));
     for (int i = 0; i < N / 2; i++)
