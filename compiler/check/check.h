@@ -285,9 +285,4 @@ bool check_atomic_statement(checker *c, const ast_expr *e); /* false: not one */
 /* Of a kernel made of another one: declares the parameters that it does not have itself. */
 void declare_bound(checker *c, fn *f);
 
-/* ---- prelude/ ---- */
-
-extern const char check_prelude[];
-extern const unsigned check_prelude_size;
-
 #endif

@@ -170,10 +170,12 @@ void check_spectral(checker *c, const ty *type, src_span at)
     if (!c->fn || !scalar_is_float(type->elem) || type->kind != TY_MAT || type->rows != type->cols || type->rows > 3 ||
         (c->fn->sym->prelude && !c->fn->sym->of_func))
         return;
-    for (int k = 0; k < DECOMPOSITIONS; k++)
-        for (instance *i = decomposition(c, k)->instances; i; i = i->next)
+    for (int k = 0; k < DECOMPOSITIONS; k++) {
+        const sym *s = decomposition(c, k);
+        for (instance *i = s ? s->instances : NULL; i; i = i->next)
             for (int single = 0; i->args[0] == type && i->ready && single < 2; single++)
                 i->tx->spectral[single] = spectral_of(c, type, k == 2, single, at)->tx;
+    }
 }
 
 void check_decomposition(checker *c, const sym *s, const ty *type, src_span at)

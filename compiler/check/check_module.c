@@ -15,14 +15,12 @@ static void check_struct_members(checker *c, const ast_item *it)
                 ERR(c, p->span, DIAG_RESERVED_MEMBER, p->name);
 }
 
-static sym *add_item(checker *c, const ast_item *it, sym_kind kind, bool prelude)
+static sym *add_item(checker *c, const ast_item *it, sym_kind kind)
 {
     sym *s = ARENA_NEW(c->mem, sym);
-    *s = (sym){.kind = kind, .name = it->name, .id = it->name, .span = it->name_span, .item = it, .prelude = prelude};
+    *s = (sym){.kind = kind, .name = it->name, .id = it->name, .span = it->name_span, .item = it};
     for (const ast_param *p = it->params; p; p = p->next)
         s->nparams++;
-    if (prelude)
-        return s;
     s->id = names_in_c(c, it);
     s->refused = !spaces_add(c, s);
     *c->items_tail = s;
@@ -101,7 +99,7 @@ static void collect_items(checker *c, const ast_module *m)
         if (it->kind == AST_ITEM_IMPORT || it->kind == AST_ITEM_LAZY_GRAD || it->kind == AST_ITEM_LAZY_DUAL ||
             !it->name)
             continue;
-        add_item(c, it, kinds[it->kind], false);
+        add_item(c, it, kinds[it->kind]);
         made = made || (it->kind == AST_ITEM_KERNEL && it->made_of);
         names_check_item(c, it);
         if (it->kind == AST_ITEM_STRUCT)
@@ -118,37 +116,6 @@ static void collect_items(checker *c, const ast_module *m)
         for (const ast_param *q = s->item->params; q; q = q->next)
             s->nparams++;
     }
-}
-
-/* The program's names lead to it, or only the prelude's own, or none: then it is a derivative. */
-static void name_prelude(checker *c, const ast_item *it)
-{
-    sym *s = add_item(c, it, SYM_FUNC, true);
-    name_entry *e = names_entry(c, it->name);
-    const ast_attr *a = it->attrs;
-    if (a && !strcmp(a->name, "of_func")) {
-        s->of_func = true;
-        a = a->next;
-    }
-    if (a && a->args) {
-        const name_entry *of = names_entry(c, a->args->name);
-        sym *target = of->inner ? of->inner : of->prelude;
-        *(!strcmp(a->name, "grad_for") ? &target->custom_grad : &target->custom_jvp) = s;
-    } else if (a) {
-        e->inner = s;
-    } else {
-        s->overload = e->prelude;
-        e->prelude = s;
-    }
-}
-
-static void load_prelude(checker *c)
-{
-    uint16_t file = diag_add_file(c->d, "<prelude>", check_prelude, check_prelude_size);
-    const ast_module *m = ast_parse(c->mem, c->names, c->d, file, check_prelude, check_prelude_size);
-    for (const ast_item *it = m->items; it; it = it->next)
-        if (it->kind == AST_ITEM_FUNC)
-            name_prelude(c, it);
 }
 
 /* ---- constants ---- */
@@ -549,7 +516,7 @@ tx_module *check_module(arena *mem, intern_pool *names, diag_sink *d, const ast_
     c.tx = ARENA_NEW(mem, tx_module);
     c.tx->ir = ir;
     c.tx->types = c.types;
-    load_prelude(&c);
+    prelude_index(&c);
     collect_items(&c, ast);
     check_declarations(&c, ast);
     check_bodies(&c);

@@ -81,16 +81,18 @@ bool is_builtin(checker *c, const char *name)
            static_find(name, false) || is_range(name) || is_statement(name, false);
 }
 
-sym *decomposition(checker *c, int k)
+const sym *decomposition(checker *c, int k)
 {
-    return names_entry(c, intern(c->names, decompositions[k]))->prelude;
+    return names_slot(c, intern(c->names, decompositions[k]))->prelude;
 }
 
 bool is_decomposition(checker *c, const sym *s)
 {
     bool is = false;
-    for (int k = 0; k < DECOMPOSITIONS && s->prelude; k++)
-        is |= s == decomposition(c, k) || s == decomposition(c, k)->custom_grad;
+    for (int k = 0; k < DECOMPOSITIONS && s->prelude; k++) {
+        const sym *d = decomposition(c, k);
+        is |= d && (s == d || s == d->custom_grad);
+    }
     return is;
 }
 

@@ -60,7 +60,8 @@ val called_too_early(checker *c, src_span at);
 /* svd, svd_rotation and sym_eig, by number. */
 enum { DECOMPOSITIONS = 3 };
 extern const char *const decompositions[DECOMPOSITIONS];
-sym *decomposition(checker *c, int k);
+/* NULL: the program calls none. */
+const sym *decomposition(checker *c, int k);
 /* One of these, or its pull-back. */
 bool is_decomposition(checker *c, const sym *s);
 

@@ -161,8 +161,11 @@ struct sym {
     tx_winner *winner; /* reduced so, or NULL */
 };
 
+typedef struct prelude_text prelude_text;
+
 typedef struct name_entry {
     const char *name;
+    prelude_text *unread; /* functions of the prelude that are not parsed yet */
     sym *prelude, *local;
     sym *inner; /* of the prelude, for itself only */
     sym *item;  /* that has this name in the generated C */
@@ -305,9 +308,21 @@ void log_expr(checker *c, src_span at, const ty *type);
 /* Once all is checked that could be. */
 void log_end(checker *c);
 
+/* ---- prelude.c ---- */
+
+extern const char check_prelude[];
+extern const unsigned check_prelude_size;
+
+/* Notes the names of all functions of the prelude. */
+void prelude_index(checker *c);
+/* Parses those of this name. */
+void prelude_read(checker *c, name_entry *e);
+
 /* ---- table.c ---- */
 
 name_entry *names_entry(checker *c, const char *name);
+/* Parses no function of the prelude. */
+name_entry *names_slot(checker *c, const char *name);
 /* Reports a name that C, or in_header the interface, cannot have. */
 bool names_check_fit(checker *c, const char *name, src_span at, bool in_header);
 /* Whether derivatives have an argument of that name beside a parameter. */

@@ -13,10 +13,12 @@ void hint_spelling(checker *c, const char *name, src_span at, bool function)
     spelling_search s = spelling_begin(name, spelling_limit(name));
     const char *imported = NULL;
     for (size_t i = 0; i < c->cap; i++) {
-        const name_entry *e = &c->entries[i];
+        name_entry *e = &c->entries[i];
         if (!e->name || e->name == name)
             continue;
         const sym *local = e->local && e->local->owner == c->fn ? e->local : NULL, *item = names_item(c, e->name, at);
+        if (e->unread)
+            prelude_read(c, e);
         const sym *known = local ? local : item ? item : e->prelude;
         const char *dot = strchr(e->name, '.');
         if (!known || known->kind == SYM_BAD || known->kind == SYM_IMPORT || (known->kind == SYM_FUNC) != function)

@@ -30,7 +30,7 @@ static void grow(checker *c)
             *find(c, old[i].name) = old[i];
 }
 
-name_entry *names_entry(checker *c, const char *name)
+name_entry *names_slot(checker *c, const char *name)
 {
     name_entry *e = c->cap ? find(c, name) : NULL;
     if (e && e->name) /* entries move for new names alone */
@@ -40,6 +40,14 @@ name_entry *names_entry(checker *c, const char *name)
     e = find(c, name);
     e->name = name;
     c->nentries++;
+    return e;
+}
+
+name_entry *names_entry(checker *c, const char *name)
+{
+    name_entry *e = names_slot(c, name);
+    if (e->unread)
+        prelude_read(c, e);
     return e;
 }
 
