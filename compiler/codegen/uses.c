@@ -61,6 +61,8 @@ static void note_angle(value_use *use, const ir_op *op)
 {
     use[angle_of(op)->id].sine |= op->code == OP_SIN;
     use[angle_of(op)->id].cosine |= op->code == OP_COS;
+    use[op->res[0]->id].next_angle = use[op->args[0]->id].angle;
+    use[op->args[0]->id].angle = op;
 }
 
 bool is_of_both(const value_use *use, const ir_op *op)

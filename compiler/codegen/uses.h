@@ -10,6 +10,8 @@ typedef struct value_use {
     scalar elem;             /* SC_PTR: element type of the local array behind it, if uses tell */
     bool added;              /* SC_PTR: tasks add to it */
     bool sine, cosine;       /* of it are taken */
+    const ir_op *angle;      /* the first sine or cosine of it */
+    const ir_op *next_angle; /* of a sine or cosine: the next one of the same operand */
     const ir_layout *layout; /* SC_PTR: struct behind it, if uses tell */
     uint32_t stamp;          /* task that captured it */
 } value_use;

@@ -370,11 +370,10 @@ static const ir_op *other_of_both(const cfn *c, const ir_op *op)
     if (!is_of_both(c->use, op))
         return NULL;
     const ir_opcode code = op->code == OP_SIN ? OP_COS : OP_SIN;
-    for (const ir_op *o = op->next; o; o = o->next)
-        if (o->code == code && o->args[0] == op->args[0] && (op->res[0]->exact || o->res[0]->exact) &&
-            c->use[o->res[0]->id].uses)
-            return o;
-    return NULL;
+    const ir_op *o = c->use[op->res[0]->id].next_angle;
+    while (o && (o->code != code || o->region != op->region || !(op->res[0]->exact || o->res[0]->exact)))
+        o = c->use[o->res[0]->id].next_angle;
+    return o;
 }
 
 /* One call for sine and cosine. True if op's value has its name. */
