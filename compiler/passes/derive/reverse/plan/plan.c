@@ -18,6 +18,7 @@ rev_plan *rev_plan_begin(const ir_func *f)
     p->wanted = ARENA_ARRAY(mem, bool, n);
     p->is_saved = ARENA_ARRAY(mem, bool, n);
     p->touched = effects_of_region(f->module, f->body);
+    rev_note_unary(p, f);
     return p;
 }
 

@@ -45,6 +45,8 @@ struct rev_plan {
     rev_candidate *candidates; /* loops that could be checkpointed; the innermost one first */
     ptrmap loops;
     effects touched; /* by the primal */
+    const ir_op **unary,
+        **next_unary; /* operations of one operand: by its id the last one, by the result's the one before */
 };
 
 /* What an adjoint that replays saved fields has to do, by ir_op.pos of the primal. saved.c */
@@ -193,6 +195,8 @@ scope *rev_owner_of(scope *s, const ir_value *v);
 bool rev_varied(const rev *rv, const ir_value *v);
 /* The bits of rule_needs of all operands that matter, where what is computed beside op is at hand. */
 unsigned rev_rule_needs(const rev *rv, const ir_op *op);
+/* Notes the operations of one operand. */
+void rev_note_unary(rev_plan *p, const ir_func *f);
 /* The operation of the primal that computes a costly part of the rule of op; NULL: none. */
 const ir_op *rev_computed_beside(const rev *rv, const ir_op *op);
 /* Whether the element that op accesses has a gradient here. */

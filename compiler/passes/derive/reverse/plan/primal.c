@@ -47,20 +47,29 @@ bool rev_varied(const rev *rv, const ir_value *v)
 
 /* ---- straight-line operations ---- */
 
-/* The same function of the same operand, beside op in the primal: the cosine beside a sine. */
-static const ir_op *find_beside(const ir_op *op, ir_opcode code)
+static void note_unary(ir_op *op, void *ctx)
 {
-    enum { WINDOW = 200 };
-    const ir_op *before = op->prev, *behind = op->next;
-    for (int i = 0; i < WINDOW && (before || behind); i++) {
-        const ir_op *both[2] = {before, behind};
-        for (int k = 0; k < 2; k++)
-            if (both[k] && both[k]->code == code && both[k]->args[0] == op->args[0])
-                return both[k];
-        before = before ? before->prev : NULL;
-        behind = behind ? behind->next : NULL;
-    }
-    return NULL;
+    rev_plan *p = ctx;
+    if (op->nargs != 1 || op->nres != 1 || op->nregions > 0)
+        return;
+    p->next_unary[op->res[0]->id] = p->unary[op->args[0]->id];
+    p->unary[op->args[0]->id] = op;
+}
+
+void rev_note_unary(rev_plan *p, const ir_func *f)
+{
+    p->unary = ARENA_ARRAY(f->module->mem, const ir_op *, p->n);
+    p->next_unary = ARENA_ARRAY(f->module->mem, const ir_op *, p->n);
+    ir_walk(f->body, note_unary, p);
+}
+
+/* The same function of the same operand, in the region of op: the cosine beside a sine. */
+static const ir_op *find_beside(const rev_plan *p, const ir_op *op, ir_opcode code)
+{
+    const ir_op *o = p->unary[op->args[0]->id];
+    while (o && (o->code != code || o->region != op->region))
+        o = p->next_unary[o->res[0]->id];
+    return o;
 }
 
 /* In branches and loops the two may be far apart, so that no later pass can merge them. */
@@ -68,7 +77,7 @@ const ir_op *rev_computed_beside(const rev *rv, const ir_op *op)
 {
     const bool pulls = op->nargs == 1 && rev_varied(rv, op->args[0]);
     const ir_opcode part = pulls ? rule_costly_part(op->code) : OP_COUNT;
-    return part == OP_COUNT ? NULL : find_beside(op, part);
+    return part == OP_COUNT ? NULL : find_beside(rv->plan, op, part);
 }
 
 unsigned rev_rule_needs(const rev *rv, const ir_op *op)
