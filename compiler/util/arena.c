@@ -86,13 +86,17 @@ char *arena_strdup(arena *a, const char *s)
 
 char *arena_printf(arena *a, const char *fmt, ...)
 {
+    char small[256]; /* most texts fit, and are formatted once */
     va_list ap, ap2;
     va_start(ap, fmt);
     va_copy(ap2, ap);
-    int n = vsnprintf(NULL, 0, fmt, ap);
+    const size_t n = (size_t)vsnprintf(small, sizeof small, fmt, ap) + 1;
     va_end(ap);
-    char *p = arena_alloc(a, (size_t)n + 1);
-    vsnprintf(p, (size_t)n + 1, fmt, ap2);
+    char *p = arena_alloc(a, n);
+    if (n <= sizeof small)
+        memcpy(p, small, n);
+    else
+        vsnprintf(p, n, fmt, ap2);
     va_end(ap2);
     return p;
 }

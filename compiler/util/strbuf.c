@@ -35,13 +35,17 @@ void sb_addc(strbuf *b, char c)
 
 void sb_vprintf(strbuf *b, const char *fmt, va_list ap)
 {
-    va_list ap2;
-    va_copy(ap2, ap);
-    int n = vsnprintf(NULL, 0, fmt, ap2);
-    va_end(ap2);
-    reserve(b, (size_t)n);
-    vsnprintf(b->s + b->len, (size_t)n + 1, fmt, ap);
-    b->len += (size_t)n;
+    enum { USUAL = 120 };
+    reserve(b, USUAL);
+    va_list again;
+    va_copy(again, ap);
+    const size_t room = b->cap - b->len, n = (size_t)vsnprintf(b->s + b->len, room, fmt, ap);
+    if (n >= room) {
+        reserve(b, n);
+        vsnprintf(b->s + b->len, n + 1, fmt, again);
+    }
+    va_end(again);
+    b->len += n;
 }
 
 void sb_printf(strbuf *b, const char *fmt, ...)
