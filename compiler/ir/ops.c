@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
-static const op_info pure_ops[OP_PURE_COUNT] = {
+const op_info op_pure_rows[OP_PURE_COUNT] = {
 #define FN OP_FOR_USERS
 #define IN OP_FOR_PRELUDE
 #define NO OP_WITHOUT_NAME
@@ -28,13 +28,7 @@ enum {
 enum { WHERE_HERE, WHERE_LAUNCH };
 enum { DERIVATIVE_NONE, DERIVATIVE_OWN };
 
-static const struct {
-    const char *name;
-    op_effect effect;
-    op_memory memory;
-    unsigned touches;
-    bool launch, derivative;
-} struct_ops[OP_COUNT - OP_PURE_COUNT] = {
+const op_struct_info op_struct_rows[OP_COUNT - OP_PURE_COUNT] = {
 #define SOP(id, name, effect, memory, touches, where, derivative, attributes) \
     {name, \
      OP_EFFECT_##effect, \
@@ -46,34 +40,14 @@ static const struct {
 #undef SOP
 };
 
-bool op_is_pure_table(ir_opcode code)
-{
-    return code < OP_PURE_COUNT;
-}
-
-op_effect op_effect_of(ir_opcode code)
-{
-    return op_is_pure_table(code) ? OP_EFFECT_PURE : struct_ops[code - OP_PURE_COUNT].effect;
-}
-
-op_memory op_memory_of(ir_opcode code)
-{
-    return op_is_pure_table(code) ? MEMORY_NONE : struct_ops[code - OP_PURE_COUNT].memory;
-}
-
-unsigned op_touches(ir_opcode code)
-{
-    return op_is_pure_table(code) ? 0 : struct_ops[code - OP_PURE_COUNT].touches;
-}
-
 int op_cost(ir_opcode code)
 {
-    return op_is_pure_table(code) ? pure_ops[code].cost : 0;
+    return op_is_pure_table(code) ? op_pure_rows[code].cost : 0;
 }
 
 bool op_carries_nothing(ir_opcode code)
 {
-    return !op_is_pure_table(code) && !struct_ops[code - OP_PURE_COUNT].derivative;
+    return !op_is_pure_table(code) && !op_struct_rows[code - OP_PURE_COUNT].derivative;
 }
 
 bool op_follows_from_operands(ir_opcode code)
@@ -83,7 +57,7 @@ bool op_follows_from_operands(ir_opcode code)
 
 bool op_is_launch_constant(ir_opcode code)
 {
-    return !op_is_pure_table(code) && struct_ops[code - OP_PURE_COUNT].launch;
+    return !op_is_pure_table(code) && op_struct_rows[code - OP_PURE_COUNT].launch;
 }
 
 int op_touched(const ir_op *op, op_touch out[OP_TOUCHED_MAX])
@@ -97,11 +71,6 @@ int op_touched(const ir_op *op, op_touch out[OP_TOUCHED_MAX])
     return 2;
 }
 
-bool op_accesses_field(ir_opcode code)
-{
-    return op_memory_of(code) == MEMORY_FIELD && op_touches(code);
-}
-
 bool op_has_subscripts(ir_opcode code)
 {
     const op_memory memory = op_memory_of(code);
@@ -113,21 +82,15 @@ bool op_writes_field(ir_opcode code)
     return op_memory_of(code) == MEMORY_FIELD && (op_touches(code) & (OP_STORES | OP_ADDS));
 }
 
-const op_info *op_get(ir_opcode code)
-{
-    assert(op_is_pure_table(code));
-    return &pure_ops[code];
-}
-
 const char *op_name(ir_opcode code)
 {
-    return op_is_pure_table(code) ? pure_ops[code].name : struct_ops[code - OP_PURE_COUNT].name;
+    return op_is_pure_table(code) ? op_pure_rows[code].name : op_struct_rows[code - OP_PURE_COUNT].name;
 }
 
 static ir_opcode find(const char *name, op_reach reach)
 {
     for (int i = 0; i < OP_PURE_COUNT; i++)
-        if (pure_ops[i].user == reach && strcmp(pure_ops[i].name, name) == 0)
+        if (op_pure_rows[i].user == reach && strcmp(op_pure_rows[i].name, name) == 0)
             return (ir_opcode)i;
     return OP_COUNT;
 }

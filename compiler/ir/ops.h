@@ -2,6 +2,8 @@
 #ifndef TKC_OPS_H
 #define TKC_OPS_H
 
+#include <assert.h>
+
 #include "ir/ir.h"
 
 typedef enum op_operands {
@@ -31,19 +33,60 @@ typedef struct op_info {
     const char *domain;
 } op_info;
 
+extern const op_info op_pure_rows[OP_PURE_COUNT];
+
+/* One of ops.def. */
+static inline bool op_is_pure_table(ir_opcode code)
+{
+    return code < OP_PURE_COUNT;
+}
+
 /* For pure operations only. */
-const op_info *op_get(ir_opcode code);
+static inline const op_info *op_get(ir_opcode code)
+{
+    assert(op_is_pure_table(code));
+    return &op_pure_rows[code];
+}
+
 /* Any opcode's name. */
 const char *op_name(ir_opcode code);
-bool op_is_pure_table(ir_opcode code); /* one of ops.def */
 
 /* Columns of struct_ops.def; of ops.def, all are pure and touch nothing. */
 typedef enum op_effect { OP_EFFECT_PURE, OP_EFFECT_READ, OP_EFFECT_WRITE, OP_EFFECT_EVENT, OP_EFFECT_CTRL } op_effect;
 typedef enum op_memory { MEMORY_NONE, MEMORY_FIELD, MEMORY_ARRAY, MEMORY_STACK, MEMORY_RECORD } op_memory;
 enum { OP_READS = 1, OP_STORES = 2, OP_ADDS = 4 };
-op_effect op_effect_of(ir_opcode code);
-op_memory op_memory_of(ir_opcode code);
-unsigned op_touches(ir_opcode code); /* OP_READS, OP_STORES, OP_ADDS: what it does to the element */
+
+typedef struct op_struct_info {
+    const char *name;
+    op_effect effect;
+    op_memory memory;
+    unsigned touches; /* OP_READS, OP_STORES, OP_ADDS: what it does to the element */
+    bool launch, derivative;
+} op_struct_info;
+
+extern const op_struct_info op_struct_rows[OP_COUNT - OP_PURE_COUNT];
+
+static inline op_effect op_effect_of(ir_opcode code)
+{
+    return op_is_pure_table(code) ? OP_EFFECT_PURE : op_struct_rows[code - OP_PURE_COUNT].effect;
+}
+
+static inline op_memory op_memory_of(ir_opcode code)
+{
+    return op_is_pure_table(code) ? MEMORY_NONE : op_struct_rows[code - OP_PURE_COUNT].memory;
+}
+
+static inline unsigned op_touches(ir_opcode code)
+{
+    return op_is_pure_table(code) ? 0 : op_struct_rows[code - OP_PURE_COUNT].touches;
+}
+
+/* Reads an element of a field, stores or adds to it. */
+static inline bool op_accesses_field(ir_opcode code)
+{
+    return op_memory_of(code) == MEMORY_FIELD && op_touches(code);
+}
+
 /* The storages that an operation itself touches, its regions and callees aside; how many. */
 typedef struct op_touch {
     ir_storage at;
@@ -51,7 +94,6 @@ typedef struct op_touch {
 } op_touch;
 enum { OP_TOUCHED_MAX = 2 };
 int op_touched(const ir_op *op, op_touch out[OP_TOUCHED_MAX]);
-bool op_accesses_field(ir_opcode code);        /* reads an element of a field, stores or adds to it */
 bool op_writes_field(ir_opcode code);          /* stores or adds to an element of a field */
 bool op_has_subscripts(ir_opcode code);        /* names an element of a field or local array */
 int op_cost(ir_opcode code);                   /* rough cycles of what follows from its operands */
