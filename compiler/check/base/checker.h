@@ -317,11 +317,12 @@ extern const unsigned check_prelude_size;
 void prelude_index(checker *c);
 /* Parses those of this name. */
 void prelude_read(checker *c, name_entry *e);
+/* The entry of a name, a new one if there is none, with the functions of the prelude. */
+name_entry *names_entry(checker *c, const char *name);
 
 /* ---- table.c ---- */
 
-name_entry *names_entry(checker *c, const char *name);
-/* Parses no function of the prelude. */
+/* The same, but it parses no function of the prelude. */
 name_entry *names_slot(checker *c, const char *name);
 /* Reports a name that C, or in_header the interface, cannot have. */
 bool names_check_fit(checker *c, const char *name, src_span at, bool in_header);

@@ -83,3 +83,11 @@ void prelude_read(checker *c, name_entry *e)
         add_function(c, e, ast_parse(c->mem, c->names, c->d, file, t->at, t->len)->items);
     }
 }
+
+name_entry *names_entry(checker *c, const char *name)
+{
+    name_entry *e = names_slot(c, name);
+    if (e->unread)
+        prelude_read(c, e);
+    return e;
+}

@@ -43,14 +43,6 @@ name_entry *names_slot(checker *c, const char *name)
     return e;
 }
 
-name_entry *names_entry(checker *c, const char *name)
-{
-    name_entry *e = names_slot(c, name);
-    if (e->unread)
-        prelude_read(c, e);
-    return e;
-}
-
 /* ---- names that are not free ---- */
 
 static const char *const c_keywords[] = {
