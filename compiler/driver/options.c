@@ -1,5 +1,7 @@
 #include "driver/options.h"
 
+#include <ctype.h>
+#include <errno.h>
 #include <popt.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -108,6 +110,25 @@ static int set_where(ir_where *where, const char *name, const char *when)
     return usage("--%s=%s: must be auto, all or none", name, when);
 }
 
+/* --checkpoints=WHEN, or the bytes of all states of a loop: 65536, 64k, 16M, 2G. */
+static int set_checkpoints(options *o, const char *when)
+{
+    o->checkpoint_bytes = 0;
+    if (!isdigit((unsigned char)*when))
+        return set_where(&o->checkpoints, "checkpoints", when);
+    static const char units[] = "kMG";
+    char *end;
+    errno = 0;
+    const long long n = strtoll(when, &end, 10);
+    const char *unit = *end ? strchr(units, *end) : NULL;
+    const int shift = unit ? 10 * (int)(unit - units + 1) : 0;
+    if (errno || (*end && (!unit || end[1])) || n < 1 || n > (INT64_MAX >> 20 >> shift))
+        return usage("--checkpoints=%s: a number of bytes from 1 up, with k, M or G behind it for 2^10, 2^20, 2^30",
+                     when);
+    o->checkpoint_bytes = n << shift;
+    return -1;
+}
+
 static int set_runtime(options *o, const char *where)
 {
     if (strcmp(where, "library") && strcmp(where, "embed"))
@@ -203,7 +224,7 @@ static int apply(options *o, int opt, const char *arg, poptContext con)
     case OPT_LANES:
         return set_where(&o->lanes, "lanes", arg);
     case OPT_CHECKPOINTS:
-        return set_where(&o->checkpoints, "checkpoints", arg);
+        return set_checkpoints(o, arg);
     case OPT_DIAGNOSTICS:
         return set_diagnostics(o, arg);
     case OPT_RUNTIME:
@@ -408,8 +429,9 @@ int options_parse(options *o, int argc, const char **argv)
         {"lanes", 0, POPT_ARG_STRING, NULL, OPT_LANES,
          "Which parallel loops run iterations side by side as lanes of vectors (auto: where it pays)", "auto|all|none"},
         {"checkpoints", 0, POPT_ARG_STRING, NULL, OPT_CHECKPOINTS,
-         "Which loops of export funcs keep the state of each trip and compute the rest again (auto: where it pays)",
-         "auto|all|none"},
+         "Which loops of export funcs keep the state of each trip and compute the rest again (auto: where it pays); or "
+         "how many bytes the states of a loop may have (64k, 16M): then trips run again from some of them",
+         "auto|all|none|BYTES"},
         {"diagnostics", 0, POPT_ARG_STRING, NULL, OPT_DIAGNOSTICS, "Form of errors and warnings (text)", "text|json"},
         {"Werror", 0, POPT_ARG_NONE | POPT_ARGFLAG_ONEDASH, &f.werror, 0, "Warnings are errors", NULL},
         {"Wshadow", 0, POPT_ARG_NONE | POPT_ARGFLAG_ONEDASH, &f.shadow, 0,

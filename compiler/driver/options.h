@@ -40,6 +40,7 @@ typedef struct options {
     output_kind kind;
     unsigned frameworks; /* --python=torch,jax: PYTHON_TORCH, PYTHON_JAX */
     ir_where lanes, checkpoints;
+    int64_t checkpoint_bytes;
     bool write_deps, explain, in_place, debug, line_directives, werror, shadow, no_runtime, casadi, embed, finite;
     bool through_text;
     scalar real;

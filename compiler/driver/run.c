@@ -154,6 +154,7 @@ static bool check(run *r)
     r->ir->debug = r->opt.debug;
     r->ir->lanes = r->opt.lanes;
     r->ir->checkpoints = r->opt.checkpoints;
+    r->ir->checkpoint_bytes = r->opt.checkpoint_bytes;
     const check_options opt = {.real = r->opt.real,
                                .defines = r->opt.defines.at,
                                .ndefines = (int)r->opt.defines.len,
@@ -389,6 +390,7 @@ static int serve(const options *o)
                              .real = o->real,
                              .lanes = o->lanes,
                              .checkpoints = o->checkpoints,
+                             .checkpoint_bytes = o->checkpoint_bytes,
                              .debug = o->debug,
                              .no_runtime = o->no_runtime,
                              .finite = o->finite,

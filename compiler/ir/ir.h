@@ -399,6 +399,7 @@ struct ir_module {
     bool debug;               /* --debug */
     ir_where lanes;           /* parallel loops whose iterations run as lanes: passes/schedule/lanes/lanes.c */
     ir_where checkpoints;     /* loops that are swept from states: passes/derive/reverse/build/checkpoint.c */
+    int64_t checkpoint_bytes; /* of all states of a loop; 0: of each trip (build/schedule.c) */
     strbuf *plans;            /* takes the plans of the adjoints as text; NULL: nobody reads them */
     VEC(ir_struct *) structs; /* members before those that hold them */
     VEC(ir_field *) fields;   /* then the arrays of kernels, then those of export funcs */

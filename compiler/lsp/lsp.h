@@ -14,6 +14,7 @@ typedef struct lsp_options {
     size_t ninclude_dirs, ndefines;
     scalar real;
     ir_where lanes, checkpoints;
+    int64_t checkpoint_bytes;
     bool debug, no_runtime, finite, werror, shadow, verify;
     const char *version;
     /* Address of the page that explains a diagnostic; NULL: there is none. The caller frees it. */

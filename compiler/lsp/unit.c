@@ -112,6 +112,7 @@ static bool check(unit *u, const unit_host *h, const char *name)
     u->ir->debug = o->debug;
     u->ir->lanes = o->lanes;
     u->ir->checkpoints = o->checkpoints;
+    u->ir->checkpoint_bytes = o->checkpoint_bytes;
     const check_options opt = {.log = &u->log,
                                .real = o->real,
                                .defines = o->defines,

@@ -50,9 +50,30 @@ static ir_value *apply(sizing *s, ir_opcode code, ir_value *a, ir_value *b)
     return a && b ? ir_op2(&s->b, code, a, b) : NULL;
 }
 
+/* Known to be `least` or more, 0 or 1, whatever the host passes. */
+static bool is_at_least(const ir_value *v, int least)
+{
+    if (!v || !v->def)
+        return false;
+    const ir_op *op = v->def;
+    switch (op->code) {
+    case OP_CONST:
+        return ir_int(v) >= least;
+    case OP_MAX:
+        return is_at_least(op->args[0], least) || is_at_least(op->args[1], least);
+    case OP_MUL:
+        return is_at_least(op->args[0], least) && is_at_least(op->args[1], least);
+    case OP_ADD:
+        return (is_at_least(op->args[0], least) && is_at_least(op->args[1], 0)) ||
+               (is_at_least(op->args[0], 0) && is_at_least(op->args[1], least));
+    default:
+        return false;
+    }
+}
+
 static bool is_negative(const ir_value *v)
 {
-    return !v || !ir_is_const(v) || ir_int(v) < 0;
+    return !is_at_least(v, 0);
 }
 
 static bool is_exact(range a)
@@ -82,7 +103,7 @@ static range arithmetic(sizing *s, const frame *at, const ir_op *op)
 {
     const scalar type = op->res[0]->type;
     const range a = range_of(s, at, op->args[0]), b = range_of(s, at, op->args[1]);
-    if (op->code == OP_DIV && (is_negative(b.lo) || !is_exact(b) || ir_int(b.lo) == 0))
+    if (op->code == OP_DIV && (!is_exact(b) || !is_at_least(b.lo, 1)))
         return (range){NULL, NULL};
     if (is_exact(a) && is_exact(b)) {
         ir_value *x = narrow(s, type, apply(s, op->code, a.lo, b.lo));
@@ -291,7 +312,8 @@ static void size_alloc(sizing *s, const frame *at, const ir_op *op, ir_value *ti
     }
     /* one statement for each operation: C does not say which argument is computed first, and the same formula shall
      * come of every compiler */
-    ir_value *each = number(s, size), *n = ir_op2(&s->b, OP_MAX, count.hi, number(s, 0)),
+    ir_value *each = number(s, size),
+             *n = is_at_least(count.hi, 0) ? count.hi : ir_op2(&s->b, OP_MAX, count.hi, number(s, 0)),
              *bytes = ir_op2(&s->b, OP_MUL, n, each);
     if (size % IR_WORKSPACE_ALIGN) {
         ir_value *up = ir_op2(&s->b, OP_ADD, bytes, number(s, IR_WORKSPACE_ALIGN - 1));

@@ -1023,4 +1023,45 @@ static inline float tk_tetragamma_f32(float x)
     return (float)tk_tetragamma_f64((double)x);
 }
 
+/* ---- checkpoints ----
+ * Binomial schedules: A. Griewank and A. Walther, Algorithm 799: revolve, ACM TOMS 26 (2000). c states are kept, the
+ * first one among them. Each step runs at most r times before the run that is recorded. Then C(c + r, c) steps can be
+ * reversed. */
+
+/* C(c + r, c), at most `most`. */
+static inline double tk_checkpoint_reach(int64_t c, int64_t r, double most)
+{
+    const int64_t low = c < r ? c : r, high = c < r ? r : c;
+    double b = 1.0;
+    for (int64_t k = 1; k <= low && b < most; k++)
+        b = b * (double)(high + k) / (double)k;
+    return b < most ? b : most;
+}
+
+/* The least r that reaches n steps. */
+static inline int64_t tk_checkpoint_runs(int64_t n, int64_t c)
+{
+    int64_t r = 0;
+    for (int64_t step = n; step > 0; step /= 2)
+        while (r + step < n && tk_checkpoint_reach(c, r + step, (double)n) < (double)n)
+            r += step;
+    return tk_checkpoint_reach(c, r, (double)n) < (double)n ? r + 1 : r;
+}
+
+/* n steps are to be reversed, 2 or more, and the state in front of them is kept; there is room for `slots` more. The
+ * next state is kept behind so many steps, from 1 to n - 1. Without room: n - 1. */
+static inline int64_t tk_checkpoint_ahead(int64_t n, int64_t slots)
+{
+    if (slots <= 0)
+        return n - 1;
+    if (n <= slots + 2)
+        return 1;
+    const int64_t c = slots + 1, r = tk_checkpoint_runs(n, c);
+    const double most = (double)n;
+    const double left = r > 1 ? tk_checkpoint_reach(c, r - 2, most) : 1.0,
+                 right = most - tk_checkpoint_reach(c - 1, r, most);
+    const double at = left > right ? left : right;
+    return at < 1.0 ? 1 : at > most - 1.0 ? n - 1 : (int64_t)at;
+}
+
 #endif

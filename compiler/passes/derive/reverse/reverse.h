@@ -103,6 +103,7 @@ struct scope {
     ir_value *buf_fwd; /* array: in outer->fwd; chain: this iteration's struct in fwd */
     ir_value *buf_rev; /* array: in outer->rev; chain: parameter of rev */
     VEC(rev_carry) carry;
+    rev_carry top; /* of states that fit a number of bytes: the slot of the last one */
 };
 
 struct rev {

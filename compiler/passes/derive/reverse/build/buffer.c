@@ -8,10 +8,9 @@
  */
 #include "passes/derive/reverse/build/build.h"
 
-static int add_slot(scope *s, scalar type, const char *name)
+int rev_layout_add(const rev *rv, ir_layout *l, scalar type, const char *name)
 {
-    arena *mem = s->rv->module->mem;
-    ir_layout *l = s->layout;
+    arena *mem = rv->module->mem;
     scalar *types = ARENA_ARRAY(mem, scalar, l->n + 1);
     const char **names = ARENA_ARRAY(mem, const char *, l->n + 1);
     for (int i = 0; i < l->n; i++) {
@@ -75,7 +74,7 @@ static void open_chain(scope *s)
     ir_builder tail = {.func = s->rv->out, .region = s->fwd, .before = ir_yield_of(s->fwd), .loc = s->fwd_op->loc};
     ir_value *null = ir_zero(&before, SC_PTR), *last;
     s->buf_fwd = rev_stk_alloc(&tail, ir_const_i(&tail, SC_I64, 1), s->layout);
-    const int prev = add_slot(s, SC_PTR, "prev");
+    const int prev = rev_layout_add(s->rv, s->layout, SC_PTR, "prev");
     ir_value *p = ir_loop_carry(s->fwd_op, null, &last);
     ir_add_arg(ir_yield_of(s->fwd), s->buf_fwd);
     rev_stk_store(&tail, s->buf_fwd, ir_const_i(&tail, SC_I64, 0), p, s->layout, prev);
@@ -108,7 +107,7 @@ static ir_value *save_in_loop(scope *s, ir_value *w, const char *name)
         else
             open_array(s);
     }
-    const int slot = add_slot(s, w->type, name);
+    const int slot = rev_layout_add(s->rv, s->layout, w->type, name);
     ir_builder tail = {.func = s->rv->out, .region = s->fwd, .before = ir_yield_of(s->fwd), .loc = w->loc};
     ir_builder pro = rev_prologue(s, w->loc);
     ir_value *i_fwd, *i_rev;

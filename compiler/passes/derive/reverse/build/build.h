@@ -25,6 +25,10 @@ void rev_fused_loop(scope *s, const ir_op *op);
 /* At the start of the reverse loop's body c, one of s: what the trip began with is there again. */
 void rev_restore_trip(scope *s, scope *c);
 
+/* schedule.c */
+/* The same, where the states of all trips do not fit: c->top is carried. */
+void rev_schedule_trip(scope *s, scope *c);
+
 /* winner.c */
 void rev_winner(scope *s, const ir_op *op);
 /* Gives the replayed task's minima and maxima the number of the winning iteration as a companion. */
@@ -81,6 +85,8 @@ ir_value *rev_branch_guard(ir_builder *b, ir_op *branch, ir_value *const side[2]
 /* A value of s->fwd as a value usable anywhere in s->rev. */
 ir_value *rev_save(scope *s, ir_value *w, const char *name);
 ir_layout *rev_layout_of(const rev *rv, scalar elem, const char *name); /* of arrays of elem */
+/* One more member; its number. */
+int rev_layout_add(const rev *rv, ir_layout *l, scalar type, const char *name);
 ir_value *rev_stk_alloc(ir_builder *b, ir_value *count, ir_layout *l);
 void rev_stk_store(ir_builder *b, ir_value *buf, ir_value *i, ir_value *v, ir_layout *l, int slot);
 ir_value *rev_stk_load(ir_builder *b, ir_value *buf, ir_value *i, ir_layout *l, int slot);

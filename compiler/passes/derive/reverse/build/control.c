@@ -161,7 +161,10 @@ static scope open_loop(scope *s, const ir_op *op, bool checkpointed, ir_op **loo
     ir_value *index = ir_region_param(r, SC_I64, ir_loop_attr(op)->bounded ? body->params[0]->name : NULL);
     c.index = ir_loop_attr(op)->bounded ? index : NULL;
     if (checkpointed) {
-        rev_restore_trip(s, &c);
+        if (s->rv->module->checkpoint_bytes)
+            rev_schedule_trip(s, &c);
+        else
+            rev_restore_trip(s, &c);
         c.kind = SCOPE_ROOT;
         c.fused = c.checkpointed = true;
         c.fwd = r;
@@ -274,6 +277,8 @@ void rev_loop(scope *s, const ir_op *op)
     ir_op *loop;
     scope c = open_loop(s, op, checkpointed, &loop);
     carry_adjoints(s, &c, op, loop);
+    if (c.top.param)
+        vec_push(&c.carry, c.top);
     rev_region(&c, op->regions[0]);
     const bool passes_through = finish_carried(&c, op);
     if (checkpointed)

@@ -226,6 +226,21 @@ static bool pays(const network *n, const rev_candidate *p)
     return !small && saves >= LESS * COST_SAVE_LOOP * state && s.again <= saves + saves / 2;
 }
 
+/* More bytes than the states may have are saved in the loop, as far as is known here. */
+static bool exceeds(const network *n, const rev_candidate *p)
+{
+    sweep s = {0};
+    weigh((ir_op *)p->loop, &s);
+    ir_walk(p->loop->regions[0], weigh, &s);
+    int64_t bytes = 0;
+    for (size_t i = 0; i < n->found.len; i++) {
+        const rev_price *v = n->found.at[i];
+        if (n->plan->is_saved[v->value->id] && ir_region_is_ancestor(p->loop->regions[0], v->value->region))
+            bytes += rev_times(v->value->region) * v->bytes;
+    }
+    return bytes > 0 && (s.open || bytes > p->loop->region->func->module->checkpoint_bytes);
+}
+
 /* One in another would do all of its work a third time. */
 static bool holds_taken(const rev_plan *plan, const ir_op *loop)
 {
@@ -235,14 +250,20 @@ static bool holds_taken(const rev_plan *plan, const ir_op *loop)
     return false;
 }
 
+static bool is_wanted(const network *n, const rev_candidate *p)
+{
+    const ir_module *m = p->loop->region->func->module;
+    if (m->checkpoint_bytes)
+        return p->alone && exceeds(n, p);
+    return m->checkpoints != IR_NOWHERE && !holds_taken(n->plan, p->loop) &&
+           (m->checkpoints == IR_WHEREVER_POSSIBLE || pays(n, p));
+}
+
 static bool take_checkpoints(rev_plan *plan, const network *n)
 {
     bool any = false;
-    for (rev_candidate *p = plan->candidates; p; p = p->next) {
-        const ir_where where = p->loop->region->func->module->checkpoints;
-        p->taken = where != IR_NOWHERE && !holds_taken(plan, p->loop) && (where == IR_WHEREVER_POSSIBLE || pays(n, p));
-        any |= p->taken;
-    }
+    for (rev_candidate *p = plan->candidates; p; p = p->next)
+        any |= p->taken = is_wanted(n, p);
     return any;
 }
 

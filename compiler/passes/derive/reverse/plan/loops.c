@@ -328,15 +328,22 @@ const rev_candidate *rev_candidate_of(const rev_plan *plan, const ir_op *loop)
     return p;
 }
 
-static void add_candidate(rev_plan *plan, const ir_op *loop, const ir_value *const *arrays, size_t n, int numbers)
+static void add_candidate(scope *s, const ir_op *loop, const value_list *arrays)
 {
+    rev_plan *plan = s->rv->plan;
     if (rev_candidate_of(plan, loop))
         return;
     arena *mem = loop->region->func->module->mem;
     rev_candidate *p = ARENA_NEW(mem, rev_candidate);
-    *p = (rev_candidate){plan->candidates, loop, ARENA_ARRAY(mem, const ir_value *, n + 1), n, numbers, false};
-    for (size_t i = 0; i < n; i++)
-        p->arrays[i] = arrays[i];
+    *p = (rev_candidate){.next = plan->candidates,
+                         .loop = loop,
+                         .arrays = ARENA_ARRAY(mem, const ir_value *, arrays->len + 1),
+                         .n = arrays->len};
+    for (size_t i = 0; i < arrays->len; i++)
+        p->arrays[i] = arrays->at[i];
+    for (int k = 0; k < ir_loop_ncarried(loop); k++)
+        p->numbers += !rev_hands_on_sum(s->rv, loop, k);
+    p->alone = s->kind == SCOPE_ROOT && !s->outer && !ir_loop_attr(loop)->down && p->numbers + p->n > 0;
     plan->candidates = p;
 }
 
@@ -344,15 +351,11 @@ static void offer_checkpoint(scope *s, const loop_facts *f)
 {
     const scope *root = rev_root_of(s);
     value_list state = {0};
-    bool ok = f->repeats && (f->has_loop || f->has_call) && !root->outer;
+    bool ok = f->repeats && (f->has_loop || f->has_call || s->rv->module->checkpoint_bytes) && !root->outer;
     for (size_t i = 0; i < f->stored.len && ok; i++) /* a scope that is no root has no array in the reverse sweep */
         ok = f->stored.at[i]->region == root->primal && add_if_handed_on(&state, f->loop, f->stored.at[i]);
-    if (ok) {
-        int numbers = 0;
-        for (int k = 0; k < ir_loop_ncarried(f->loop); k++)
-            numbers += !rev_hands_on_sum(s->rv, f->loop, k);
-        add_candidate(s->rv->plan, f->loop, state.at, state.len, numbers);
-    }
+    if (ok)
+        add_candidate(s, f->loop, &state);
     vec_free(&state);
 }
 

@@ -29,6 +29,7 @@ typedef struct rev_candidate {
     const ir_value **arrays;
     size_t n;
     int numbers;
+    bool alone; /* in no other loop or branch, counted up, and with a state */
     bool taken;
 } rev_candidate;
 
