@@ -80,6 +80,8 @@ static const char *argument_of(columns *c, strbuf *b, const sig_item *x)
     const bool array = declare_item(c, b, x, !adjoint && !result);
     if (adjoint)
         sb_printf(&c->clear, "memset(%s%s, 0, sizeof %s);\n", array ? "" : "&", name, name);
+    if (array && x->p.shape == IR_SHAPE_MAT && !result && !adjoint) /* C converts no pointer to an array to const */
+        return arena_printf(mem, "(const %s (*)[%d])%s", scalar_c_type(x->p.elem), x->p.cols, name);
     return arena_printf(mem, "%s%s", array ? "" : "&", name);
 }
 

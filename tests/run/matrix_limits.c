@@ -20,5 +20,16 @@ int main(void)
             CHECK_NEAR(blocks[at], hess[i * 10 + j], 1e-14);
         }
     CHECK(2 * filled - 7 == matrix_limits_pairs_whole_hess_NNZ); /* 7: of the diagonal */
+
+    const double a[2][2] = {{0.3, -0.2}, {0.5, 0.7}};
+    double by_a[4], second[16];
+    matrix_limits_by_columns_jac(a, 0.9, &value, by_a, 4);
+    matrix_limits_by_columns_hess(a, 0.9, NULL, NULL, second, 4);
+    for (int k = 0; k < 4; k++) {
+        double dir[2][2] = {{k == 0, k == 1}, {k == 2, k == 3}}, slope;
+        matrix_limits_by_columns_jvp(a, (const double(*)[2])dir, 0.9, NULL, &value, &slope);
+        CHECK(by_a[k] == slope);
+        CHECK_NEAR(second[4 * k + 3], second[12 + k], 1e-14);
+    }
     return failures != 0;
 }
