@@ -82,7 +82,7 @@ def users(runner, run, programs, tmp):
     for cc, flags in COMPILERS.items():
         exe = tmp / f"users-{cc}"
         for cmd in ([cc, "-std=c11", *flags, *runner.include, "-c", "rnd.c", "-o", f"{cc}.o"],
-                    ["gcc", "-std=gnu11", "-O1", *runner.include, "stub.c", f"{cc}.o", lib, "-pthread", "-lm", "-o", exe]):
+                    ["gcc", "-std=gnu11", "-O1", *runner.include, "stub.c", f"{cc}.o", *lib, "-pthread", "-lm", "-o", exe]):
             status, _, err = run(cmd, cwd=tmp)
             if status:
                 return [(programs[0], f"{cc} {' '.join(flags)}: {err[:2000]}")]
