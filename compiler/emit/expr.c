@@ -219,14 +219,17 @@ const char *negated(cfn *c, expr e)
 
 /* ---- pure operations ---- */
 
-static int magnitude_bits(const ir_value *v, int depth);
+/* Values that are visited for one sum. */
+enum { MAX_STEPS = 400 };
+
+static int magnitude_bits(const ir_value *v, int *steps);
 
 /* An index is as small as its bounds; index + small constant cannot overflow, because the index runs below its upper
  * bound. */
-static int index_bits(const ir_value *v, int depth)
+static int index_bits(const ir_value *v, int *steps)
 {
     const ir_op *op = v->region->parent;
-    if (!op || depth > 11)
+    if (!op || --*steps < 0)
         return 64;
     int dim;
     if (op->code == OP_LOOP && ir_loop_attr(op)->bounded && v->index == 0 && v->region == op->regions[0])
@@ -237,19 +240,33 @@ static int index_bits(const ir_value *v, int depth)
                   : ir_task_attr(op)->ndim - 1; /* a row segment has two parameters for one dimension */
     else
         return 64;
-    const int a = magnitude_bits(op->args[2 * dim], depth + 1), b = magnitude_bits(op->args[2 * dim + 1], depth + 1);
+    const int a = magnitude_bits(op->args[2 * dim], steps), b = magnitude_bits(op->args[2 * dim + 1], steps);
     const int bits = a > b ? a : b;
     return bits < 62 ? bits : 62;
 }
 
+static bool is_nonnegative(const ir_value *v, int *steps)
+{
+    const ir_op *d = v->def;
+    if (!d || --*steps < 0)
+        return false;
+    if (d->code == OP_CONST)
+        return ir_const_attr(d)->i >= 0;
+    const bool max = d->code == OP_MAX;
+    if (!max && d->code != OP_MIN)
+        return d->code == OP_SHAPE;
+    const bool a = is_nonnegative(d->args[0], steps), b = is_nonnegative(d->args[1], steps);
+    return max ? a || b : a && b;
+}
+
 /* Bits that hold the magnitude of an i64 value, as far as its definition tells: sums and products that stay below 64
  * need no wrapping. */
-static int magnitude_bits(const ir_value *v, int depth)
+static int magnitude_bits(const ir_value *v, int *steps)
 {
     const ir_op *d = v->def;
     if (!d)
-        return index_bits(v, depth);
-    if (depth > 11)
+        return index_bits(v, steps);
+    if (--*steps < 0)
         return 64;
     switch (d->code) {
     case OP_CONST: {
@@ -268,15 +285,19 @@ static int magnitude_bits(const ir_value *v, int depth)
     case OP_ADD:
     case OP_SUB:
     case OP_MUL: {
-        const int a = magnitude_bits(d->args[0], depth + 1), b = magnitude_bits(d->args[1], depth + 1);
+        const int a = magnitude_bits(d->args[0], steps), b = magnitude_bits(d->args[1], steps);
         const int bits = d->code == OP_MUL ? a + b : (a > b ? a : b) + 1;
         return bits > 64 ? 64 : bits;
     }
     case OP_DIV: /* by a number that is not 0 or -1 */
-        return ir_is_const(d->args[1]) && ir_int(d->args[1]) > 0 ? magnitude_bits(d->args[0], depth + 1) : 64;
+        return ir_is_const(d->args[1]) && ir_int(d->args[1]) > 0 ? magnitude_bits(d->args[0], steps) : 64;
     case OP_MIN:
     case OP_MAX: {
-        const int a = magnitude_bits(d->args[0], depth + 1), b = magnitude_bits(d->args[1], depth + 1);
+        const int a = magnitude_bits(d->args[0], steps), b = magnitude_bits(d->args[1], steps);
+        if (d->code == OP_MIN && b < a && is_nonnegative(d->args[0], steps))
+            return b; /* of a negative b it is b */
+        if (d->code == OP_MIN && a < b && is_nonnegative(d->args[1], steps))
+            return a;
         return a > b ? a : b;
     }
     default:
@@ -288,7 +309,8 @@ static bool is_plain_i64(const ir_op *op)
 {
     if (op->res[0]->type != SC_I64 || (op->code != OP_ADD && op->code != OP_SUB && op->code != OP_MUL))
         return false;
-    return magnitude_bits(op->res[0], 0) <= 63;
+    int steps = MAX_STEPS;
+    return magnitude_bits(op->res[0], &steps) <= 63;
 }
 
 static bool is_compare(ir_opcode code)

@@ -162,8 +162,8 @@ static void print_sweep(emitter *e, const entry *x)
     if (e->m->debug)
         print_comparison(e, x);
     sb_printf(b, "    while (%s == TK_OK && %s.goes_on) {\n", x->status, run);
-    sb_printf(b, "        %s = %s(%s, %s.from, %s.room, %s%s.numbers, (%s *)%s.stage, &%s.elements, &%s.to);\n",
-              x->status, file_level(e, x->sweep->name), x->given, run, run, energies, run,
+    sb_printf(b, "        %s = %s(%s, %s.from, %s.numbers, %s.room, %s(%s *)%s.stage, &%s.elements, &%s.to);\n",
+              x->status, file_level(e, x->sweep->name), x->given, run, run, run, energies,
               scalar_c_type(element_of(x->sweep)), run, run, run);
     sb_printf(b, "        if (%s == TK_OK)\n            %s = tk_sparse_add(&%s);\n    }\n", x->status, x->status, run);
     sb_printf(b, "    return tk_sparse_close(&%s, %s);\n}\n\n", run, x->status);

@@ -176,10 +176,14 @@ tk_status tk_rt_arrays_check(tk_module *m, const tk_kernel *k, bool back, bool a
     for (int i = 0; i < k->narrays; i++) {
         const tk_field *f = &m->fields[k->arrays[i].field];
         for (int p = TK_DATA; p < TK_PLANE_COUNT; p++) {
+            if (!f->plane[p])
+                continue;
             const rt_span l = span_of_plane(f, p);
             const bool written = writes_array(&k->arrays[i], p, back);
             for (int n = 0; n < m->desc->nfields; n++)
                 for (int q = TK_DATA; q < TK_PLANE_COUNT; q++) {
+                    if (!m->fields[n].plane[q])
+                        continue;
                     const rt_span there = span_of_plane(&m->fields[n], q);
                     if (tk_rt_spans_overlap(&l, &there) && (written || writes_plane(k, n, q, back, along)))
                         return fail_overlap(k, f, p, &m->fields[n], q);

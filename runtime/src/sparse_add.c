@@ -39,6 +39,11 @@ static int64_t odd_lines(int64_t room)
     return RT_ALL_THREADS ? room : ((room + LINE - 1) / LINE * LINE) | LINE;
 }
 
+static size_t stage_bytes(const tk_sparse_run *run)
+{
+    return (size_t)(run->numbers * run->room) * tk_rt_scalar_bytes(run->p->elem);
+}
+
 static tk_status make_stage(tk_sparse_run *run, int64_t room, int64_t numbers)
 {
     tk_session *s = run->m->session;
@@ -47,8 +52,8 @@ static tk_status make_stage(tk_sparse_run *run, int64_t room, int64_t numbers)
     run->energies = NULL;
     run->room = odd_lines(room);
     const bool fits = run->room < INT64_MAX / 16 / numbers;
-    run->numbers = fits ? run->room * numbers : 0;
-    run->stage = fits ? tk_rt_alloc(s, (size_t)run->numbers * tk_rt_scalar_bytes(run->p->elem), true) : NULL;
+    run->numbers = numbers;
+    run->stage = fits ? tk_rt_alloc(s, stage_bytes(run), true) : NULL;
     if (run->stage && run->k->hessian)
         run->energies = tk_rt_alloc(s, (size_t)run->room * sizeof(double), true);
     if (!run->stage || (run->k->hessian && !run->energies))
@@ -61,10 +66,11 @@ static tk_status make_stage(tk_sparse_run *run, int64_t room, int64_t numbers)
 static void sum_energies(tk_sparse_run *run, int64_t n)
 {
     const bool single = run->m->fields[run->k->to].desc->elem == TK_F32;
+    const int64_t last = tk_rt_sparse_part(run->p, run->k)->n - 1;
     for (int64_t i = 0; i < n; i++) {
         const int64_t e = run->from + i;
         run->sums[e & 7] += single ? (double)((const float *)run->energies)[i] : ((const double *)run->energies)[i];
-        if (e % SUMMED == SUMMED - 1 || e == tk_rt_sparse_part(run->p, run->k)->n - 1)
+        if (e % SUMMED == SUMMED - 1 || e == last)
             for (int k = 0; k < 8; k++) {
                 run->energy += run->sums[k];
                 run->sums[k] = 0;
@@ -86,6 +92,8 @@ typedef struct scatter {
 } scatter;
 
 #define INLINE static inline __attribute__((always_inline))
+/* Loops over a block of a size that is known. */
+#define UNROLL _Pragma("GCC unroll 3")
 
 INLINE void add_one(void *to, int64_t at, const void *from, int64_t k, bool single)
 {
@@ -132,64 +140,86 @@ INLINE int64_t at_row(line l, int r)
     return l.at + r * l.length + tk_rt_triangle(r);
 }
 
-/* Vertex i of element e: its diagonal block, and its gradient. */
-INLINE void add_vertex(const scatter *sc, int32_t vertex, int i, int64_t e, int b, int width, bool single)
+/* The rows of a vertex in the stage, of one element: the first, and how far the next is, but for what row r has more.
+ */
+typedef struct rows {
+    int64_t at, step;
+} rows;
+
+INLINE rows rows_of(const scatter *sc, int i, int64_t e, int b)
+{
+    return (rows){tk_rt_triangle(i * b) * sc->room + e, (int64_t)i * b * sc->room};
+}
+
+INLINE int64_t from_row(const scatter *sc, rows f, int r)
+{
+    return f.at + r * f.step + tk_rt_triangle(r) * sc->room;
+}
+
+/* Vertex i of element e: its diagonal block, and its gradient, which begins at `grad`. */
+INLINE void add_vertex(const scatter *sc, int32_t vertex, rows f, int64_t grad, int b, bool single)
 {
     const line l = line_of(sc->p, vertex, b);
-    for (int r = 0; r < b; r++) {
-        const int64_t row = i * b + r, to = at_row(l, r) + l.length;
-        for (int c = 0; c <= r; c++)
-            add_one(sc->values, to + c, sc->stage, (tk_rt_triangle(row) + i * b + c) * sc->room + e, single);
+    UNROLL for (int r = 0; r < b; r++)
+    {
+        const int64_t to = at_row(l, r) + l.length, from = from_row(sc, f, r) + f.step;
+        UNROLL for (int c = 0; c <= r; c++) add_one(sc->values, to + c, sc->stage, from + c * sc->room, single);
         if (sc->grad)
-            add_gradient(sc, vertex, r, b, (tk_rt_triangle(width * b) + row) * sc->room + e, single);
+            add_gradient(sc, vertex, r, b, grad + f.step + r * sc->room, single);
     }
 }
 
 /* The block of two vertices that are one: each entry is added to the diagonal block with its mirror image. */
-INLINE void add_equal(const scatter *sc, line l, int i, int j, int64_t e, int b, bool single)
+INLINE void add_equal(const scatter *sc, line l, rows f, int b, bool single)
 {
-    for (int r = 0; r < b; r++)
-        for (int c = 0; c < b; c++) {
-            const int row = r > c ? r : c;
-            const int64_t from = (tk_rt_triangle(i * b + r) + j * b + c) * sc->room + e,
-                          to = at_row(l, row) + l.length + r + c - row;
+    UNROLL for (int r = 0; r < b; r++) UNROLL for (int c = 0; c < b; c++)
+    {
+        const int row = r > c ? r : c;
+        const int64_t from = from_row(sc, f, r) + c * sc->room, to = at_row(l, row) + l.length + r + c - row;
+        add_one(sc->values, to, sc->stage, from, single);
+        if (r == c)
             add_one(sc->values, to, sc->stage, from, single);
-            if (r == c)
-                add_one(sc->values, to, sc->stage, from, single);
-        }
-}
-
-/* The block of vertices i and j < i, in the row of the vertex with the higher number. */
-INLINE void add_pair(const scatter *sc, const int32_t *v, int i, int j, int64_t offset, int64_t e, int b, bool single)
-{
-    const line l = line_of(sc->p, v[i] > v[j] ? v[i] : v[j], b);
-    if (v[i] == v[j]) {
-        add_equal(sc, l, i, j, e, b, single);
-    } else if (v[i] > v[j]) {
-        for (int r = 0; r < b; r++)
-            for (int c = 0; c < b; c++)
-                add_one(sc->values, at_row(l, r) + offset * b + c, sc->stage,
-                        (tk_rt_triangle(i * b + r) + j * b + c) * sc->room + e, single);
-    } else {
-        for (int c = 0; c < b; c++)
-            for (int r = 0; r < b; r++)
-                add_one(sc->values, at_row(l, c) + offset * b + r, sc->stage,
-                        (tk_rt_triangle(i * b + r) + j * b + c) * sc->room + e, single);
     }
 }
 
-INLINE void add_hessians(const scatter *sc, uint64_t owner, int b, bool single)
+/* The block of two vertices, which begins at f, in the row of the vertex with the higher number. */
+INLINE void add_pair(const scatter *sc, int32_t v, int32_t w, int64_t offset, rows f, int b, bool single)
+{
+    const line l = line_of(sc->p, v > w ? v : w, b);
+    if (v == w) {
+        add_equal(sc, l, f, b, single);
+    } else if (v > w) {
+        UNROLL for (int r = 0; r < b; r++)
+        {
+            const int64_t to = at_row(l, r) + offset * b, from = from_row(sc, f, r);
+            UNROLL for (int c = 0; c < b; c++) add_one(sc->values, to + c, sc->stage, from + c * sc->room, single);
+        }
+    } else {
+        UNROLL for (int r = 0; r < b; r++)
+        {
+            const int64_t from = from_row(sc, f, r);
+            UNROLL for (int c = 0; c < b; c++)
+                add_one(sc->values, at_row(l, c) + offset * b + r, sc->stage, from + c * sc->room, single);
+        }
+    }
+}
+
+INLINE void add_hessians(const scatter *sc, uint64_t owner, int b, bool single, bool wide)
 {
     const int width = sc->x->k->width;
+    const uint8_t *const narrow_at = sc->x->offsets;
+    const uint32_t *const wide_at = sc->x->offsets;
+    const int64_t grad = tk_rt_triangle(width * b) * sc->room, step = b * sc->room;
     for (int64_t e = 0; e < sc->n; e++) {
         const int32_t *v = sc->x->places + (sc->from + e) * width;
         int64_t pair = (sc->from + e) * sc->x->pairs;
         for (int i = 0; i < width && v[i] >= 0; i++) {
+            rows f = rows_of(sc, i, e, b);
             if (owns(sc, owner, v[i]))
-                add_vertex(sc, v[i], i, e, b, width, single);
-            for (int j = 0; j < i; j++, pair++)
+                add_vertex(sc, v[i], f, grad + e, b, single);
+            for (int j = 0; j < i; j++, pair++, f.at += step)
                 if (owns(sc, owner, v[i] > v[j] ? v[i] : v[j]))
-                    add_pair(sc, v, i, j, tk_rt_sparse_offset(sc->p, sc->x, pair), e, b, single);
+                    add_pair(sc, v[i], v[j], wide ? wide_at[pair] : narrow_at[pair], f, b, single);
         }
     }
 }
@@ -205,18 +235,18 @@ INLINE void add_jacobians(const scatter *sc, uint64_t owner, int b, bool single)
         const int64_t first = tk_rt_sparse_first(p, v[0]), length = tk_rt_sparse_blocks(p, v[0]) * b;
         for (int i = 1; i < width && v[i] >= 0; i++) {
             const int64_t at = first + b * tk_rt_sparse_offset(p, sc->x, (sc->from + e) * sc->x->pairs + i - 1);
-            for (int r = 0; r < p->block_rows; r++)
-                for (int c = 0; c < b; c++)
-                    add_one(sc->values, at + r * length + c, sc->stage, (r * ncols + (i - 1) * b + c) * sc->room + e,
-                            single);
+            UNROLL for (int r = 0; r < p->block_rows; r++) UNROLL for (int c = 0; c < b; c++) add_one(
+                sc->values, at + r * length + c, sc->stage, (r * ncols + (i - 1) * b + c) * sc->room + e, single);
         }
     }
 }
 
 INLINE void add_elements(const scatter *sc, uint64_t owner, int b, bool single)
 {
-    if (sc->p->hessian)
-        add_hessians(sc, owner, b, single);
+    if (sc->p->hessian && sc->p->wide_rows)
+        add_hessians(sc, owner, b, single, true);
+    else if (sc->p->hessian)
+        add_hessians(sc, owner, b, single, false);
     else
         add_jacobians(sc, owner, b, single);
 }
@@ -283,7 +313,7 @@ tk_status tk_sparse_add(tk_sparse_run *run)
     if (n > 0)
         add_batch(run, x, n, numbers);
     if (n > 0 && run->p->semidefinite) /* numbers that no element has are zero again */
-        memset(run->stage, 0, (size_t)run->numbers * tk_rt_scalar_bytes(run->p->elem));
+        memset(run->stage, 0, stage_bytes(run));
     run->from = run->to;
     run->goes_on = run->from < x->n;
     if (!run->goes_on || n > 0)

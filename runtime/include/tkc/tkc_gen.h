@@ -308,7 +308,7 @@ typedef struct tk_elements {
 } tk_elements;
 
 /* A sweep. Each launch evaluates elements from number `from` on, as many as there is room for. It stores number k of an
- * element at stage[k * room + (element - from)], and the energy at energies[element - from]. It yields how many
+ * element at stage[k][element - from], a row of `room`, and the energy at energies[element - from]. It yields how many
  * elements the kernel has, and the first that it did not evaluate. */
 typedef struct tk_sparse_run {
     tk_module *m;
@@ -316,7 +316,7 @@ typedef struct tk_sparse_run {
     tk_sparse *p;
     void *given, *values; /* of the host, and where elements are added */
     void *stage, *energies;
-    int64_t from, room, numbers; /* numbers: of the whole stage */
+    int64_t from, room, numbers; /* numbers: of an element */
     int64_t elements, to;        /* yields */
     int64_t *places, nplaces;    /* --debug: the places of now */
     double sums[8], energy;

@@ -54,18 +54,21 @@ void element_matrix_free(element_matrix *x);
 
 /* The copy becomes a kernel of its own, without derivatives, that takes hidden arguments and yields n integers. */
 void hidden_begin(ir_func *f, ir_func *of, int narguments);
-ir_value *hidden_count(ir_func *f, const char *name);                        /* an i64 argument */
-ir_field *hidden_array(ir_func *f, const char *name, scalar elem, bool out); /* as long as the last count says */
+ir_value *hidden_count(ir_func *f, const char *name); /* an i64 argument */
+/* The last ndim counts are its extents. */
+ir_field *hidden_array(ir_func *f, const char *name, scalar elem, int ndim, bool out);
 void hidden_end(ir_func *f, ir_value *const *results, const char *const *names, int n);
 
-/* The number of an iteration, counted from `base`. In front of the loop and in its body, at its end: */
+/* The numbers of the iterations of a loop, from `base` on. */
 typedef struct numbering {
-    ir_builder front, body;
-    ir_value *rows, *row; /* iterations of the first dimension, and elements of each */
-    ir_value *next;       /* the number behind the last element */
-    ir_value *element;    /* in the body */
+    ir_builder front, body; /* in front of the loop; at the end of its body */
+    ir_value *trips[8];     /* of each dimension */
+    ir_value *rows, *row;   /* iterations of the first dimension, and elements of each */
+    ir_value *next;         /* the number behind the last element */
 } numbering;
 numbering number_elements(ir_func *f, ir_op *task, ir_value *base);
+/* In the body: the number of the iteration, counted from `base` at the first one that the loop now runs. */
+ir_value *number_of_element(numbering *n, const ir_op *task, ir_value *base);
 /* The loop runs only if the elements so far are no more than `most`. */
 void run_at_most(numbering *n, ir_op *task, ir_value *most);
 /* The loop runs whole rows from element `from` on, where a row begins, as long as they fit into *room. Yields how many

@@ -58,7 +58,7 @@ static void enter(ir_module *m, ir_field *f)
     f->index = (int)at;
 }
 
-ir_field *hidden_array(ir_func *f, const char *name, scalar elem, bool out)
+ir_field *hidden_array(ir_func *f, const char *name, scalar elem, int ndim, bool out)
 {
     ir_module *m = f->module;
     ir_sigparam *p = add(f, name, elem);
@@ -67,17 +67,18 @@ ir_field *hidden_array(ir_func *f, const char *name, scalar elem, bool out)
                     .elem = elem,
                     .rows = 1,
                     .cols = 1,
-                    .ndim = 1,
+                    .ndim = ndim,
                     .array = true,
                     .launched = true,
                     .in = true,
                     .out = out,
                     .loc = f->loc};
-    a->dims = ARENA_ARRAY(m->mem, ir_extent, 1);
-    int count = f->nsig - 2;
-    while (f->sig[count].array)
-        count--;
-    a->dims[0].param = count;
+    a->dims = ARENA_ARRAY(m->mem, ir_extent, ndim);
+    for (int d = ndim - 1, count = f->nsig - 2; d >= 0; d--, count--) {
+        while (f->sig[count].array)
+            count--;
+        a->dims[d].param = count;
+    }
     p->array = a;
     enter(m, a);
     return a;
@@ -111,22 +112,27 @@ numbering number_elements(ir_func *f, ir_op *task, ir_value *base)
         .front = {.func = f, .region = f->body, .before = task, .loc = task->loc},
         .body = {.func = f, .region = task->regions[0], .before = ir_yield_of(task->regions[0]), .loc = task->loc}};
     const int ndim = ir_task_attr(task)->ndim;
-    ir_value *zero = ir_const_i(&n.front, SC_I64, 0), *trips[8] = {NULL}, *number = NULL;
+    ir_value *zero = ir_const_i(&n.front, SC_I64, 0);
     for (int d = 0; d < ndim; d++) {
         ir_value *span = ir_op2(&n.front, OP_SUB, task->args[2 * d + 1], task->args[2 * d]);
-        trips[d] = ir_op2(&n.front, OP_MAX, span, zero);
+        n.trips[d] = ir_op2(&n.front, OP_MAX, span, zero);
     }
     n.row = ir_const_i(&n.front, SC_I64, 1);
     for (int d = 1; d < ndim; d++)
-        n.row = d > 1 ? ir_op2(&n.front, OP_MUL, n.row, trips[d]) : trips[d];
-    n.rows = trips[0];
-    for (int d = 0; d < ndim; d++) {
-        ir_value *i = ir_op2(&n.body, OP_SUB, task->regions[0]->params[d], task->args[2 * d]);
-        number = number ? plus(&n.body, ir_op2(&n.body, OP_MUL, number, trips[d]), i) : i;
-    }
+        n.row = d > 1 ? ir_op2(&n.front, OP_MUL, n.row, n.trips[d]) : n.trips[d];
+    n.rows = n.trips[0];
     n.next = plus(&n.front, base, ir_op2(&n.front, OP_MUL, n.rows, n.row));
-    n.element = plus(&n.body, base, number);
     return n;
+}
+
+ir_value *number_of_element(numbering *n, const ir_op *task, ir_value *base)
+{
+    ir_value *number = NULL;
+    for (int d = 0; d < ir_task_attr(task)->ndim; d++) {
+        ir_value *i = ir_op2(&n->body, OP_SUB, task->regions[0]->params[d], task->args[2 * d]);
+        number = number ? plus(&n->body, ir_op2(&n->body, OP_MUL, number, n->trips[d]), i) : i;
+    }
+    return plus(&n->body, base, number);
 }
 
 void run_at_most(numbering *n, ir_op *task, ir_value *most)

@@ -14,10 +14,10 @@ static ir_value *number_of(ir_builder *b, const ir_op *access)
     return at;
 }
 
-static void store_places(const elements *e, const element_loop *l, numbering *n, ir_field *places, int width)
+static void store_places(const elements *e, const element_loop *l, ir_builder *b, ir_value *element, ir_field *places,
+                         int width)
 {
-    ir_builder *b = &n->body;
-    ir_value *zero = ir_const_i(b, SC_I64, 0), *first = ir_op2(b, OP_MUL, n->element, ir_const_i(b, SC_I64, width));
+    ir_value *zero = ir_const_i(b, SC_I64, 0), *first = ir_op2(b, OP_MUL, element, ir_const_i(b, SC_I64, width));
     const int rows = e->kind == IR_DERIVE_ROWS ? 1 : 0;
     for (int v = 0; v < width; v++) {
         ir_value *at = ir_op2(b, OP_ADD, first, ir_const_i(b, SC_I64, v)), *number;
@@ -43,14 +43,14 @@ void make_places(elements *e, ir_func *of)
     const int width = elements_arity(e) + (e->kind == IR_DERIVE_ROWS);
     hidden_begin(f, of, 2);
     ir_value *room = hidden_count(f, "room");
-    ir_field *places = hidden_array(f, "places", SC_I64, true);
+    ir_field *places = hidden_array(f, "places", SC_I64, 1, true);
     ir_builder b = {.func = f, .region = f->body, .before = f->body->first, .loc = f->loc};
     ir_value *total = ir_const_i(&b, SC_I64, 0), *most = ir_op2(&b, OP_DIV, room, ir_const_i(&b, SC_I64, width));
     for (size_t i = 0; i < e->loops.len; i++) {
         const element_loop *l = &e->loops.at[i];
         numbering n = number_elements(f, l->task, total);
         run_at_most(&n, l->task, most);
-        store_places(e, l, &n, places, width);
+        store_places(e, l, &n.body, number_of_element(&n, l->task, total), places, width);
         drop_outputs(l);
         total = n.next;
     }

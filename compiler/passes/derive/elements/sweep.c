@@ -2,10 +2,10 @@
  * stores them into arrays of the caller's, the stage, and libtkc adds them to the matrix: where they belong follows
  * from the pattern alone. A launch runs the elements from `from` on, as many as there is room for.
  *
- * Number k of an element stands at k * room + (element - from). The numbers of a Hessian are the lower triangle of the
- * element's dense block, row by row, with the components of each vertex as rows and columns; then the gradient. The
- * numbers of a Jacobian are dense rows, with the components of each vertex as columns. A number that no element has
- * stays as the caller left it, zero. */
+ * Number k of an element stands at [k, element - from], in rows of `room` numbers. The numbers of a Hessian are the
+ * lower triangle of the element's dense block, row by row, with the components of each vertex as rows and columns; then
+ * the gradient. The numbers of a Jacobian are dense rows, with the components of each vertex as columns. A number that
+ * no element has stays as the caller left it, zero. */
 #include "ir/ops.h"
 #include "passes/derive/elements/elements_int.h"
 #include "passes/simplify/simplify.h"
@@ -14,7 +14,6 @@ typedef struct sweep {
     const elements *e;
     int ncols, nblock, count; /* columns of a block, its numbers, and all numbers of an element */
     bool *used;
-    ir_value *room;
     ir_field *stage, *energies;
 } sweep;
 
@@ -85,9 +84,8 @@ static void take(void *ctx, int number, int result)
 
 static void store_number(const sweep *s, ir_builder *b, ir_value *slot, int number, ir_value *v)
 {
-    ir_value *at = ir_op2(b, OP_ADD, ir_op2(b, OP_MUL, s->room, ir_const_i(b, SC_I64, number)), slot),
-             *zero = ir_const_i(b, SC_I64, 0);
-    ir_store(b, s->stage, IR_DATA, &at, zero, ir_cast(b, s->stage->elem, v));
+    ir_value *const at[] = {ir_const_i(b, SC_I64, number), slot};
+    ir_store(b, s->stage, IR_DATA, at, ir_const_i(b, SC_I64, 0), ir_cast(b, s->stage->elem, v));
 }
 
 /* The operations of the matrix's function, in the body; its results. */
@@ -135,6 +133,8 @@ static void store_element(const sweep *s, ir_builder *b, const element_loop *l, 
 
 /* Room for numbers of elements, and stores. */
 enum { MAX_NUMBERS = 10000 };
+/* Elements of a launch: so few that sums of their numbers do not wrap. */
+#define MAX_ROOM (INT64_C(1) << 40)
 
 static element_matrix *matrices_of(elements *e, int arity)
 {
@@ -167,24 +167,27 @@ void make_sweep(elements *e, ir_func *of, int arity)
         return;
     }
     sweep s = sweep_of(e, x, arity);
-    hidden_begin(f, of, 6);
-    ir_value *from = hidden_count(f, "from"), *room = hidden_count(f, "room");
-    s.room = room;
-    if (e->kind == IR_DERIVE_BLOCKS)
-        s.energies = hidden_array(f, "energies", e->to->elem, true);
+    hidden_begin(f, of, 5 + (e->kind == IR_DERIVE_BLOCKS));
+    ir_value *from = hidden_count(f, "from");
     (void)hidden_count(f, "numbers");
-    s.stage = hidden_array(f, "stage", e->kind == IR_DERIVE_BLOCKS ? e->by->elem : e->to->elem, true);
+    ir_value *room = hidden_count(f, "room");
+    if (e->kind == IR_DERIVE_BLOCKS)
+        s.energies = hidden_array(f, "energies", e->to->elem, 1, true);
+    s.stage = hidden_array(f, "stage", e->kind == IR_DERIVE_BLOCKS ? e->by->elem : e->to->elem, 2, true);
     ir_builder b = {.func = f, .region = f->body, .before = f->body->first, .loc = f->loc};
-    ir_value *total = ir_const_i(&b, SC_I64, 0), *to = from;
+    ir_value *total = ir_const_i(&b, SC_I64, 0), *ran = total, *most = ir_const_i(&b, SC_I64, MAX_ROOM);
+    room = ir_op2(&b, OP_MIN, ir_op2(&b, OP_MAX, room, total), most);
     for (size_t i = 0; i < e->loops.len; i++) {
         const element_loop *l = &e->loops.at[i];
         numbering n = number_elements(f, l->task, total);
-        ir_value *slot = ir_op2(&n.body, OP_SUB, n.element, from);
-        store_element(&s, &n.body, l, &x[i], slot);
-        to = ir_op2(&n.front, OP_ADD, to, run_rows(&n, l->task, total, from, &room));
+        ir_value *more = run_rows(&n, l->task, total, from, &room);
+        store_element(&s, &n.body, l, &x[i], number_of_element(&n, l->task, ran));
+        ran = ir_op2(&n.front, OP_ADD, ran, more);
         element_matrix_free(&x[i]);
         total = n.next;
     }
-    hidden_end(f, (ir_value *const[]){total, to}, (const char *const[]){"elements", "to"}, 2);
+    b.before = ir_yield_of(f->body);
+    hidden_end(f, (ir_value *const[]){total, ir_op2(&b, OP_ADD, from, ran)}, (const char *const[]){"elements", "to"},
+               2);
     pass_simplify(f);
 }
