@@ -43,10 +43,12 @@ void python_sparse_bindings(python *p, const ir_func *k)
 typedef struct option {
     const char *name, *value, *type;
     bool hessian; /* of Hessians alone */
+    bool flag;    /* a truth value */
 } option;
-static const option options[] = {{"layout", "\"csr\"", "_t.Literal[\"csr\", \"csc\", \"bsr\"]", false},
-                                 {"full", "True", "_Bool", true},
-                                 {"project", "False", "_Bool", true}};
+static const option options[] = {{"layout", "\"csr\"", "_t.Literal[\"csr\", \"csc\", \"bsr\"]", false, false},
+                                 {"full", "True", "_Bool", true, true},
+                                 {"project", "False", "_Bool", true, true},
+                                 {"fixed", "None", "_t.Any", true, false}};
 enum { NOPTIONS = sizeof options / sizeof *options };
 
 static void print_doc(python *p, const ir_func *k, const char *const *given)
@@ -58,10 +60,13 @@ static void print_doc(python *p, const ir_func *k, const char *const *given)
               matrix, request_of(k)->by->name,
               is_hessian(k) && request_of(k)->by->grad ? ", and adds its gradient to that of the field" : "", given[0]);
     if (is_hessian(k))
-        sb_printf(p->out,
-                  "        %s: both triangles; False: the lower one\n"
-                  "        %s: blocks of elements are projected onto positive semidefinite matrices\n",
-                  given[1], given[2]);
+        sb_printf(
+            p->out,
+            "        %s: both triangles; False: the lower one\n"
+            "        %s: blocks of elements are projected onto positive semidefinite matrices\n"
+            "        %s: bools, one for each element of the field or each component: such rows and columns become "
+            "those of the unit matrix\n",
+            given[1], given[2], given[3]);
     sb_add(p->out,
            "        A matrix of scipy.sparse; without SciPy, an object with data, indices, indptr and shape.\"\"\"\n");
 }
@@ -100,7 +105,7 @@ void python_sparse_method(python *p, const ir_func *k)
     sb_printf(p->out, "        return _sparse(self, _c_%s_%s_pattern, _c_%s_%s, (%s), %s, (%d, %d), %s", k->name, word,
               k->name, word, sb_str(&args), name_of_dtype(&c), ir_field_ncomp(to), ir_field_ncomp(by), keys[0]);
     for (int i = 1; i < NOPTIONS && keys[i]; i++)
-        sb_printf(p->out, ", _as_bool(%s, \"%s\")", keys[i], keys[i]);
+        sb_printf(p->out, options[i].flag ? ", _as_bool(%s, \"%s\")" : ", %s", keys[i], keys[i]);
     sb_add(p->out, ")\n");
     sb_printf(&p->types, "    def %s(self%s) -> _t.Any: ...\n", word, sb_str(&types));
     sb_free(&head);

@@ -9,6 +9,7 @@ _sparse_starts = _bind("tk_sparse_starts", _ct.POINTER(_ct.c_int32), _P)
 _sparse_indices = _bind("tk_sparse_indices", _ct.POINTER(_ct.c_int32), _P)
 _sparse_rows, _sparse_cols, _sparse_values = (_bind(f"tk_sparse_{name}", _ct.c_size_t, _P) for name in ("rows", "cols", "values"))
 _sparse_project = _bind("tk_sparse_project", _ct.c_int, _P, _ct.c_bool)
+_sparse_fix = _bind("tk_sparse_fix", _ct.c_int, _P, _P, _ct.c_size_t, _P, _ct.c_size_t)
 _sparse_free = _bind("tk_sparse_free", None, _P)
 
 # What a method gives without SciPy: the arrays that its matrices have.
@@ -38,7 +39,17 @@ def _scipy_matrix(layout, parts):
     return getattr(scipy.sparse, f"{layout}_matrix")(parts[:3], parts.shape)
 
 
-def _sparse(kernel, make, run, arguments, dtype, block, layout, full=False, project=None):
+def _fixed_flags(fixed, n, size):
+    """A flag for each of n elements' `size` components."""
+    flags = _np.asarray(fixed)
+    if flags.dtype != _np.bool_:
+        raise TypeError(f"fixed is an array of bools, not of {flags.dtype}")
+    if flags.size not in (n, n * size):
+        raise ValueError(f"fixed has {n} bools, one for each element of the field, or {n * size}, one for each component, not {flags.size}")
+    return _np.repeat(flags.ravel(), n * size // flags.size) if flags.size else flags.ravel()
+
+
+def _sparse(kernel, make, run, arguments, dtype, block, layout, full=False, project=None, fixed=None):
     """The matrix of a kernel. Its pattern is made once; C makes it again when other elements are read."""
     if layout not in ("csr", "csc", "bsr"):
         raise ValueError(f"layout is 'csr', 'csc' or 'bsr', not {_short(layout)}")
@@ -58,6 +69,9 @@ def _sparse(kernel, make, run, arguments, dtype, block, layout, full=False, proj
     if status:
         handle.fail(status)
     shape = [_sparse_rows(p), _sparse_cols(p)]
+    if fixed is not None:
+        flags = _fixed_flags(fixed, shape[0] // (1 if layout == "bsr" else block[0]), block[0])
+        _sparse_fix(p, _at(data), data.size, _at(flags), flags.size)
     indptr = _table(_sparse_starts(p), shape[layout == "csc"] + 1)
     indices = _table(_sparse_indices(p), int(indptr[-1]))
     if layout == "bsr":

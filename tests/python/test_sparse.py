@@ -98,6 +98,18 @@ class Matrices(unittest.TestCase):
         self.assertGreater(np.linalg.eigvalsh(b)[0], -1e-12)
         np.testing.assert_array_equal(a, c)
 
+    def test_fixed(self):
+        m, want = self.m, self.hessian()
+        for fixed in (np.array([True, False, False, True, False]), np.arange(10) % 4 == 1, np.zeros((5, 2), bool)):
+            flags = np.repeat(fixed.ravel(), 10 // fixed.size)
+            a = np.where(flags[:, None] | flags, np.eye(10), want)
+            for layout in ("csr", "csc", "bsr"):
+                np.testing.assert_allclose(dense(m.springs.hess((2.0, 0.3), 0.7, layout=layout, fixed=fixed), layout), a, atol=1e-12)
+        with self.assertRaisesRegex(TypeError, "fixed is an array of bools, not of float64"):
+            m.springs.hess((2.0, 0.3), 0.7, fixed=np.ones(5))
+        with self.assertRaisesRegex(ValueError, "fixed has 5 bools, one for each element of the field, or 10, one for each component, not 3"):
+            m.springs.hess((2.0, 0.3), 0.7, fixed=np.ones(3, bool))
+
     def test_names(self):
         self.m.plain(2.0, [0, 1])
         h = self.m.plain.hess(2.0, [0, 1], full_=False)

@@ -159,13 +159,57 @@ static void scalars(mod *m)
     set(m);
 }
 
+/* Rows and columns of fixed components are those of the unit matrix, in every layout. */
+static void fixing(mod *m)
+{
+    static double H[ROWS * ROWS], D[ROWS * ROWS], wide[MOST_ENTRIES];
+    static _Alignas(8) unsigned char values[MOST_ENTRIES * sizeof(double)];
+    static bool fixed[ROWS];
+    for (int i = 0; i < ROWS; i++)
+        fixed[i] = i < 3 || i % 7 == 5;
+    matrix(m, 2, false, H);
+    for (int i = 0; i < ROWS * ROWS; i++)
+        if (fixed[i / ROWS] || fixed[i % ROWS])
+            H[i] = i % (ROWS + 1) == 0;
+    for (int k = 0; k < 16; k++) {
+        const tk_sparse_options o = sparse_option(k);
+        tk_sparse *s = NULL;
+        memset(values, 0, sizeof values);
+        CHECK_OK(m, sparse_project_quads_hess_pattern(m, &o, &s));
+        const size_t n = tk_sparse_values(s);
+        CHECK_OK(m, sparse_project_quads_hess(m, s, (void *)values, n));
+        CHECK(tk_sparse_fix(s, values, n, fixed, ROWS) == TK_OK);
+        for (size_t i = 0; i < n; i++)
+            wide[i] = SINGLE ? (double)((float *)(void *)values)[i] : ((double *)(void *)values)[i];
+        sparse_dense(s, &o, wide, 3, 3, D);
+        const int lower = k & 2 ? 0 : k & 4 ? 3 : 1;
+        for (int i = 0; i < ROWS; i++)
+            for (int j = 0; j < ROWS; j++)
+                if (lower && j / lower > i / lower)
+                    CHECK(isnan(D[i * ROWS + j]));
+                else if (fixed[i] || fixed[j])
+                    CHECK((isnan(D[i * ROWS + j]) ? 0 : D[i * ROWS + j]) == H[i * ROWS + j]);
+                else
+                    CHECK_NEAR(isnan(D[i * ROWS + j]) ? 0 : D[i * ROWS + j], H[i * ROWS + j], 10 * EPS);
+        CHECK(tk_sparse_fix(s, values, n - 1, fixed, ROWS) == TK_BAD_ARGUMENT && strstr(tk_error(), "shorter"));
+        CHECK(tk_sparse_fix(s, values, n, fixed, N) == TK_BAD_ARGUMENT && strstr(tk_error(), "one per component"));
+        CHECK(tk_sparse_fix(s, NULL, n, fixed, ROWS) == TK_BAD_ARGUMENT && strstr(tk_error(), "values is NULL"));
+        CHECK(tk_sparse_fix(s, values, n, NULL, ROWS) == TK_BAD_ARGUMENT && strstr(tk_error(), "flags is NULL"));
+        tk_sparse_free(s);
+    }
+}
+
 static void misuse(mod *m)
 {
     tk_sparse *s = NULL;
+    double value = 0.0;
+    const bool flag = true;
+    CHECK(tk_sparse_fix(NULL, &value, 1, &flag, 1) == TK_BAD_ARGUMENT && strstr(tk_error(), "the pattern is NULL"));
     CHECK(tk_sparse_project(NULL, true) == TK_BAD_ARGUMENT && strstr(tk_error(), "the pattern is NULL"));
     CHECK(tk_sparse_projected(NULL) == 0);
     CHECK_OK(m, sparse_project_residuals_jac_pattern(m, NULL, &s));
     CHECK(tk_sparse_project(s, true) == TK_BAD_ARGUMENT && strstr(tk_error(), "that of a Jacobian"));
+    CHECK(tk_sparse_fix(s, &value, 1, &flag, 1) == TK_BAD_ARGUMENT && strstr(tk_error(), "that of a Jacobian"));
     tk_sparse_free(s);
 }
 
@@ -210,6 +254,7 @@ int main(void)
     nearest(m);
     passes(m);
     scalars(m);
+    fixing(m);
     misuse(m);
     sessions();
     sparse_project_destroy(m);

@@ -21,6 +21,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -453,6 +454,16 @@ public:
     template <class F, class Module, class... A> tk_status add(F *function, Module *m, const A &...arguments)
     {
         return function(m, arguments..., p, values.data(), tk_sparse_values(p));
+    }
+    /** tk_sparse_fix, behind the last add; one flag for each component of the field. */
+    template <class Flags> tk_status fix(const Flags &fixed)
+    {
+        using index = std::conditional_t<detail::is_eigen<Flags>, detail::Index, std::size_t>;
+        const auto n = static_cast<index>(fixed.size());
+        const std::unique_ptr<bool[]> flags(new bool[std::size_t(n) + 1]);
+        for (index i = 0; i < n; i++)
+            flags[std::size_t(i)] = fixed[i] != 0;
+        return tk_sparse_fix(p, values.data(), tk_sparse_values(p), flags.get(), std::size_t(n));
     }
     void set_zero() { values.assign(values.size(), T(0)); }
     /** tk_sparse_project, also before the first call of pattern. */

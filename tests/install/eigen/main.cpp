@@ -212,6 +212,10 @@ static void projections(shapes *m)
     CHECK(tk_gradcheck_sparse(H.get(), H.map().valuePtr(), m->U.field, m->x.field, run, m, 1e-5, &r) == TK_OK);
     tkc::map(m->x) = x;
 
+    CHECK(H.fix(std::vector<bool>(12, false)) == TK_OK && H.fix(Eigen::Array<bool, 12, 1>::Constant(true)) == TK_OK);
+    CHECK(Eigen::MatrixXd(H.map()) == Eigen::MatrixXd::Identity(12, 12));
+    CHECK(H.fix(std::vector<bool>(4)) == TK_BAD_ARGUMENT);
+
     tkc::sparse<double> rows;
     CHECK(rows.project(true) == TK_OK && rows.pattern(shapes_rows_jac_pattern, m) == TK_BAD_ARGUMENT);
     CHECK(failure(m) == TK_BAD_ARGUMENT);
