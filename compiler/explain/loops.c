@@ -179,6 +179,14 @@ static void explain_serial(words *w, const ir_func *f)
     }
 }
 
+/* Of a sweep, which the program cannot call, the function that runs it. */
+static const char *name_of_user(const ir_func *f)
+{
+    const ir_func *k = f->ad.elements_of;
+    const char *word = k && ir_request_of(k, IR_DERIVE_BLOCKS) ? "hess" : "jac";
+    return k ? arena_printf(k->module->mem, "%s_%s", k->name, word) : f->name;
+}
+
 void explain_loops(words *w, const ir_func *f)
 {
     const bool primal = !f->ad.primal;
@@ -198,7 +206,7 @@ void explain_loops(words *w, const ir_func *f)
     sb_free(&x.targets);
     w->out = out;
     if (own.len)
-        say(w, "  ", primal ? "How it runs:" : "How %s_%s runs:", w->m->name, f->name);
+        say(w, "  ", primal ? "How it runs:" : "How %s_%s runs:", w->m->name, name_of_user(f));
     sb_add(out, sb_str(&own));
     sb_free(&own);
 }

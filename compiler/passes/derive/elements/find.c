@@ -29,7 +29,7 @@ static void seek_read(ir_op *op, void *ctx)
         s->at = op->loc;
 }
 
-/* The first read of f inside op, of a parallel loop; op itself if a function that it calls reads f. */
+/* The first read of f inside op, of a parallel loop; else op itself. */
 static src_loc read_in(const ir_op *op, const ir_field *f)
 {
     sought s = {.field = f};
@@ -38,8 +38,56 @@ static src_loc read_in(const ir_op *op, const ir_field *f)
     return s.at.line ? s.at : op->loc;
 }
 
+/* ---- calls that stay ---- */
+
+typedef struct call_sought {
+    const ir_module *module;
+    const ir_field *field;
+    const ir_op *call;
+} call_sought;
+
+static bool reads_data(const ir_module *m, const ir_op *op, const ir_field *f)
+{
+    effects x = effects_of_op(m, op);
+    const bool reads = x.at[ir_storage_of(f, IR_DATA)] != 0;
+    effects_free(&x);
+    return reads;
+}
+
+static void seek_call(ir_op *op, void *ctx)
+{
+    call_sought *s = ctx;
+    if (!s->call && op->code == OP_CALL && reads_data(s->module, op, s->field))
+        s->call = op;
+}
+
+/* Of op, or inside of it, the first that reads `by`; NULL: none. */
+static const ir_op *reading_call(const elements *e, ir_op *op)
+{
+    call_sought s = {e->kernel->module, e->by, NULL};
+    seek_call(op, &s);
+    for (int r = 0; r < op->nregions; r++)
+        ir_walk(op->regions[r], seek_call, &s);
+    return s.call;
+}
+
+static void refuse_call(elements *e, const ir_op *call)
+{
+    const ir_func *f = ir_callee_of(call);
+    refuse(
+        e, call->loc,
+        arena_printf(e->kernel->module->mem,
+                     "'%s' is read in function '%s', which is not inlined: %s. Read '%s' before, and pass the values",
+                     e->by->name, f->name,
+                     f->ad.custom_grad || f->ad.custom_jvp ? "its derivative is the program's"
+                                                           : "it is large, and called in several places",
+                     e->by->name));
+}
+
+/* ---- operations that may not touch fields ---- */
+
 /* That of `by`, or writes, where op may do neither. */
-static void refuse_touching(elements *e, const ir_op *op, const char *reads)
+static void refuse_touching(elements *e, ir_op *op, const char *reads)
 {
     const ir_module *m = e->kernel->module;
     effects x = effects_of_op(m, op);
@@ -54,6 +102,8 @@ static void refuse_touching(elements *e, const ir_op *op, const char *reads)
                               f->name)
                    : f == e->by ? text(e, "'%s' is written", f->name)
                                 : text(e, "'%s' is written as well", f->name));
+        else if (x.at[s] && f == e->by && reading_call(e, op))
+            refuse_call(e, reading_call(e, op));
         else if (x.at[s] && f == e->by)
             refuse(e, read_in(op, f), text(e, reads, f->name));
         else if (x.at[s] && f == e->to)
@@ -203,7 +253,7 @@ static void find_loop(elements *e, ir_op *task)
             else
                 add_residual(e, &l, op);
         } else if (op->code != OP_YIELD) {
-            refuse_touching(e, op, "'%s' is read in a branch, an inner loop or a function: read it before");
+            refuse_touching(e, op, "'%s' is read in a branch or an inner loop: read it before");
             follow(e, op);
         }
     }

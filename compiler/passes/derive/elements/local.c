@@ -169,8 +169,10 @@ element_matrix element_matrix_of(elements *e, const element_loop *l)
     if (x.func)
         rev_forget(m, x.func);
     e->at = l->task->loc;
+    if (!x.func && made->why)
+        e->at = made->why_at;
     if (!x.func)
-        e->why = "an iteration computes with a local array at subscripts that vary, or with a call that has no matrix";
+        e->why = "an iteration computes with a local array at subscripts that vary: use a vector";
     else if (!jac_is_short(x.func, made))
         e->why = "the matrix of an iteration takes more than 10000 operations";
     else
