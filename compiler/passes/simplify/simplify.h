@@ -63,8 +63,10 @@ bool pass_inductions(ir_func *f);
 /* Loops of few trips in parallel loops are written out.
  * passes/simplify/unroll.c */
 bool pass_unroll(ir_func *f);
-/* Of a function with a Jacobian: it becomes a straight line, as far as that is short. */
+/* Of a function with a Jacobian: it becomes a straight line without local arrays, as far as that is short. */
 bool unroll_to_line(ir_func *f);
+/* Elements of local arrays at constant subscripts become values. passes/simplify/scalars.c */
+bool pass_scalars(ir_func *f);
 
 /* Stores into local arrays that are overwritten before anybody reads the element go.
  * passes/simplify/array_stores.c */

@@ -138,7 +138,10 @@ bool unroll_to_line(ir_func *f)
 {
     unrolling u = {f, true, false};
     visit(&u, f->body, NULL);
-    return u.changed;
+    if (u.changed)
+        pass_simplify(f); /* subscripts become constants */
+    const bool scalars = pass_scalars(f);
+    return u.changed || scalars;
 }
 
 bool pass_unroll(ir_func *f)
