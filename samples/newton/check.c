@@ -23,7 +23,7 @@ static double look_along(mesh *k, const double *x, const double *v, double step,
 {
     for (int i = 0; i < k->n; i++)
         mesh_places(k)[i] = x[i] + step * v[i];
-    const double energy = mesh_derive(k);
+    const double energy = mesh_derive(k, false);
     memcpy(gradient, mesh_gradient(k), (size_t)k->n * sizeof *gradient);
     return energy;
 }

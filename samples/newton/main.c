@@ -7,16 +7,26 @@
 #include "options.h"
 #include "picture.h"
 #include "solve.h"
+#include "window.h"
 
-static void tell(int number, const iteration *i)
+typedef struct shown {
+    mesh *k;
+    window *w; /* NULL: none */
+} shown;
+
+static bool tell(void *user, const course *c)
 {
-    printf("%9d %16.10f %13.3e", number, i->energy, i->gradient);
-    if (i->step > 0.0 && i->shift > 0.0)
-        printf(" %9.1e %9.3g\n", i->shift, i->step);
+    const shown *s = user;
+    const iteration *i = &c->at[c->count];
+    printf("%9d %16.10f %13.3e", c->count, i->energy, i->gradient);
+    if (i->step > 0.0 && i->projected > 0)
+        printf(" %9zu %9.3g", i->projected, i->step);
     else if (i->step > 0.0)
-        printf(" %9s %9.3g\n", "", i->step);
-    else
-        printf("\n");
+        printf(" %9s %9.3g", "", i->step);
+    if (i->shift > 0.0)
+        printf("   %.1e on the diagonal", i->shift);
+    printf("\n");
+    return !s->w || window_show(s->w, s->k, c);
 }
 
 static bool check_derivatives(mesh *k)
@@ -43,20 +53,28 @@ static bool find_equilibrium(mesh *k, const options *o)
 {
     course c;
     picture *p = NULL;
+    shown s = {k, NULL};
     printf("%d %s, %d points: %d unknowns, %zu numbers in the lower triangle of the Hessian\n", k->elements,
            k->shape.solid ? "tetrahedra" : "triangles", k->points, k->n, tk_sparse_values(k->hessian));
     if (o->check && !check_derivatives(k))
         return false;
-    if (*o->png && !(p = picture_create(k)))
+    if (o->window && !(s.w = window_open()))
         return false;
-    printf("\n%9s %16s %13s %9s %9s\n", "iteration", "energy", "gradient", "shift", "step");
-    bool ok = solve(k, o->iterations, o->bound, tell, &c);
+    if (*o->png && !(p = picture_create(k))) {
+        window_close(s.w);
+        return false;
+    }
+    printf("\n%9s %16s %13s %9s %9s\n", "iteration", "energy", "gradient", "projected", "step");
+    bool ok = solve(k, o->iterations, o->bound, tell, &s, &c);
     if (ok) {
         report(&c);
+        if (s.w)
+            window_wait(s.w, o->linger);
         ok = !p || picture_write(p, k, &c, o->png);
         ok = ok && c.found && c.minimum;
     }
     picture_destroy(p);
+    window_close(s.w);
     course_destroy(&c);
     return ok;
 }

@@ -106,31 +106,21 @@ double mesh_energy(mesh *k)
     return *k->m->E.data;
 }
 
-/* Only free points move. */
-static void hold(mesh *k)
-{
-    const int32_t *begin = tk_sparse_starts(k->hessian), *row = tk_sparse_indices(k->hessian);
-    double *g = mesh_gradient(k);
-    for (int j = 0; j < k->n; j++) {
-        for (int32_t e = begin[j]; e < begin[j + 1]; e++)
-            if (k->held[j] || k->held[row[e]])
-                k->values[e] = row[e] == j ? 1.0 : 0.0;
-        if (k->held[j])
-            g[j] = 0.0;
-    }
-}
-
-double mesh_derive(mesh *k)
+double mesh_derive(mesh *k, bool projected)
 {
     const size_t n = tk_sparse_values(k->hessian);
+    double *g = mesh_gradient(k);
     memset(k->values, 0, n * sizeof *k->values);
-    memset(mesh_gradient(k), 0, (size_t)k->n * sizeof(double));
+    memset(g, 0, (size_t)k->n * sizeof *g);
     *k->m->E.data = 0.0;
+    tk_sparse_project(k->hessian, projected);
     const tk_status status = k->shape.solid ? newton_tetrahedra_hess(k->m, k->hessian, k->values, n)
                                             : newton_triangles_hess(k->m, k->hessian, k->values, n);
-    if (status != TK_OK)
+    if (status != TK_OK || tk_sparse_fix(k->hessian, k->values, n, k->held, (size_t)k->n) != TK_OK)
         return NAN;
-    hold(k);
+    for (int j = 0; j < k->n; j++)
+        if (k->held[j])
+            g[j] = 0.0;
     return *k->m->E.data;
 }
 

@@ -34,8 +34,9 @@ double *mesh_gradient(const mesh *k); /* of the last mesh_derive; 0 where a poin
 
 /* The energy here; not finite if an element is turned over. */
 double mesh_energy(mesh *k);
-/* And gradient and Hessian; where a point is held, the Hessian has rows and columns of the unit matrix. */
-double mesh_derive(mesh *k);
+/* And gradient and Hessian; where a point is held, the Hessian has rows and columns of the unit matrix. projected: the
+ * blocks of elements become positive semidefinite first. */
+double mesh_derive(mesh *k, bool projected);
 /* Of each element, energy of a unit of volume. */
 const double *mesh_tension(mesh *k);
 

@@ -28,6 +28,8 @@ static const char *wrong_value(const options *o)
         return "--iterations is 0 to 100000";
     if (!within(o->bound, 1e-300, 1e300))
         return "--bound is positive";
+    if (o->linger != -1.0 && !within(o->linger, 0.0, 1e6))
+        return "--linger is 0 to 1e6";
     if (o->threads < 0 || o->threads > 1024)
         return "--threads is 0 to 1024";
     return NULL;
@@ -38,11 +40,12 @@ int options_parse(options *o, int argc, const char **argv)
     enum { SHOWN = POPT_ARGFLAG_SHOW_DEFAULT };
     static char png[] = "newton.png";
     char *png_arg = png;
-    int check = 0, solid = 0;
+    int check = 0, solid = 0, window = 0;
     *o = (options){.shape = {.squeeze = 0.2, .gravity = 0.004, .lambda = 4.0, .cells = -1},
                    .iterations = 200,
                    .bound = 1e-11,
-                   .threads = 1};
+                   .threads = 1,
+                   .linger = -1.0};
     shape *const s = &o->shape;
     const struct poptOption table[] = {
         {"tetrahedra", '3', POPT_ARG_NONE, &solid, 0, "a beam in space instead of a strip of triangles", NULL},
@@ -59,6 +62,9 @@ int options_parse(options *o, int argc, const char **argv)
         {"bound", 'b', POPT_ARG_DOUBLE | SHOWN, &o->bound, 0, "of each component of the gradient at the end", "FORCE"},
         {"check", 'c', POPT_ARG_NONE, &check, 0, "first compare gradient and Hessian with central differences", NULL},
         {"threads", 't', POPT_ARG_INT | SHOWN, &o->threads, 0, "of the kernels; 0: all processors", "N"},
+        {"window", 'w', POPT_ARG_NONE, &window, 0, "show each iteration in a window; q or Escape closes it", NULL},
+        {"linger", 0, POPT_ARG_DOUBLE, &o->linger, 0, "of the window behind the last iteration (default: until closed)",
+         "SECONDS"},
         {"png", 'p', POPT_ARG_STRING | SHOWN, &png_arg, 0, "picture; an empty name writes none", "FILE"},
         POPT_AUTOHELP POPT_TABLEEND};
     poptContext context = poptGetContext("newton", argc, argv, table, 0);
@@ -78,6 +84,7 @@ int options_parse(options *o, int argc, const char **argv)
         ok = true;
     poptFreeContext(context);
     o->check = check != 0;
+    o->window = window != 0;
     o->png = png_arg;
     return ok ? -1 : 2;
 }

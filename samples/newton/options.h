@@ -9,6 +9,8 @@ typedef struct options {
     int iterations; /* of Newton's method, at most */
     double bound;   /* the largest component of the gradient of an equilibrium */
     int threads;
+    bool window;
+    double linger; /* of the window, behind the last iteration, in seconds; -1: until it is closed */
     bool check;
     const char *png; /* "": not written */
 } options;

@@ -1,11 +1,10 @@
 #include "picture.h"
 
-#include <cairo.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { WIDTH = 900, FRAME = 290, PLOT = 240, GAP = 14 };
+enum { WIDTH = PAGE_WIDTH, FRAME = 290, PLOT = PAGE_HEIGHT - FRAME, GAP = 14 };
 
 struct picture {
     cairo_t *c;
@@ -159,7 +158,7 @@ static void draw_patches(cairo_t *c, patches *all)
     cairo_restore(c);
 }
 
-static bool draw_mesh(picture *p, mesh *k, const char *title)
+static bool draw_mesh(cairo_t *c, mesh *k, const char *title)
 {
     const int n = k->shape.cells, most = k->shape.solid ? 2 * (n * n + 8 * n * n) : k->elements;
     patches all = {malloc((size_t)most * sizeof *all.at), 0};
@@ -170,12 +169,12 @@ static bool draw_mesh(picture *p, mesh *k, const char *title)
     k->shape.solid ? add_surface(k, mesh_tension(k), &all) : add_triangles(k, mesh_tension(k), &all);
     if (k->shape.solid)
         qsort(all.at, (size_t)all.n, sizeof *all.at, farther);
-    draw_patches(p->c, &all);
+    draw_patches(c, &all);
     free(all.at);
-    set_ink(p->c, BLACK);
-    cairo_move_to(p->c, GAP, 22.0);
-    cairo_show_text(p->c, title);
-    cairo_new_path(p->c);
+    set_ink(c, BLACK);
+    cairo_move_to(c, GAP, 22.0);
+    cairo_show_text(c, title);
+    cairo_new_path(c);
     return true;
 }
 
@@ -222,6 +221,39 @@ static void draw_course(cairo_t *c, const course *course)
     }
 }
 
+static cairo_t *blank(int height)
+{
+    cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, WIDTH, height);
+    cairo_t *c = cairo_create(surface);
+    cairo_surface_destroy(surface); /* c holds it */
+    cairo_set_source_rgb(c, 0.98, 0.975, 0.96);
+    cairo_paint(c);
+    cairo_set_font_size(c, 14.0);
+    cairo_set_line_width(c, 1.6);
+    return c;
+}
+
+cairo_surface_t *picture_page(mesh *k, const course *so_far)
+{
+    char title[100];
+    cairo_t *c = blank(PAGE_HEIGHT);
+    cairo_surface_t *page = cairo_surface_reference(cairo_get_target(c));
+    snprintf(title, sizeof title, "iteration %d, energy %.10g", so_far->count, so_far->at[so_far->count].energy);
+    bool ok = draw_mesh(c, k, title);
+    cairo_translate(c, 0.0, FRAME);
+    draw_course(c, so_far);
+    if (cairo_status(c) != CAIRO_STATUS_SUCCESS) {
+        fprintf(stderr, "newton: %s\n", cairo_status_to_string(cairo_status(c)));
+        ok = false;
+    }
+    cairo_destroy(c);
+    cairo_surface_flush(page);
+    if (ok)
+        return page;
+    cairo_surface_destroy(page);
+    return NULL;
+}
+
 picture *picture_create(mesh *k)
 {
     picture *p = calloc(1, sizeof *p);
@@ -229,14 +261,8 @@ picture *picture_create(mesh *k)
         perror("newton");
         return NULL;
     }
-    cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, WIDTH, 2 * FRAME + PLOT);
-    p->c = cairo_create(surface);
-    cairo_surface_destroy(surface); /* c holds it */
-    cairo_set_source_rgb(p->c, 0.98, 0.975, 0.96);
-    cairo_paint(p->c);
-    cairo_set_font_size(p->c, 14.0);
-    cairo_set_line_width(p->c, 1.6);
-    if (draw_mesh(p, k, "first guess"))
+    p->c = blank(2 * FRAME + PLOT);
+    if (draw_mesh(p->c, k, "first guess"))
         return p;
     picture_destroy(p);
     return NULL;
@@ -245,7 +271,7 @@ picture *picture_create(mesh *k)
 bool picture_write(picture *p, mesh *k, const course *c, const char *path)
 {
     cairo_translate(p->c, 0.0, FRAME);
-    if (!draw_mesh(p, k, c->found ? "equilibrium; colour: energy of a unit of volume" : "the last iteration"))
+    if (!draw_mesh(p->c, k, c->found ? "equilibrium; colour: energy of a unit of volume" : "the last iteration"))
         return false;
     cairo_translate(p->c, 0.0, FRAME);
     draw_course(p->c, c);

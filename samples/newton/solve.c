@@ -76,24 +76,28 @@ static double mean_of_diagonal(const mesh *k)
     return sum / k->n;
 }
 
-/* Adds to the diagonal until the matrix is positive definite; false: it does not become so. */
-static bool factorize_shifted(factor *f, const mesh *k, course *c, double *shift)
+/* If the Hessian is not positive definite, the blocks of its elements are projected. If that is singular, more and more
+ * is added to its diagonal. */
+static bool factorize_positive(factor *f, mesh *k, course *c, iteration *i)
 {
-    const double least = 1e-5 * mean_of_diagonal(k);
-    *shift = 0.0;
-    for (;;) {
-        const double start = seconds_now();
-        const int done = factorize(f, *shift);
-        if (done == 1 && *shift == 0.0)
-            c->factorize = fmin(c->factorize, seconds_now() - start);
-        if (done < 0)
-            return fails("CHOLMOD fails");
-        if (done)
-            return true;
-        *shift = fmax(4.0 * *shift, least);
-        if (!(*shift < 1e8 * least))
+    const double least = 1e-5 * mean_of_diagonal(k), start = seconds_now();
+    int done = factorize(f, 0.0);
+    i->shift = 0.0;
+    i->projected = 0;
+    if (done == 1)
+        c->factorize = fmin(c->factorize, seconds_now() - start);
+    while (done == 0) {
+        if (i->projected == 0) {
+            mesh_derive(k, true);
+            i->projected = tk_sparse_projected(k->hessian);
+        } else {
+            i->shift = fmax(4.0 * i->shift, least);
+        }
+        if (i->projected == 0 || !(i->shift < 1e8 * least))
             return fails("the Hessian has numbers that are not finite");
+        done = factorize(f, i->shift);
     }
+    return done > 0 || fails("CHOLMOD fails");
 }
 
 /* ---- steps ---- */
@@ -149,7 +153,7 @@ static bool look(mesh *k, course *c, double bound)
 {
     iteration *i = &c->at[c->count];
     const double start = seconds_now();
-    i->energy = mesh_derive(k);
+    i->energy = mesh_derive(k, false);
     c->derive = fmin(c->derive, seconds_now() - start);
     if (newton_status(k->m) != TK_OK)
         return mesh_fails(k);
@@ -158,26 +162,27 @@ static bool look(mesh *k, course *c, double bound)
     return isfinite(i->energy) || fails("elements are turned over at the first guess: less --squeeze or --turn");
 }
 
-bool solve(mesh *k, int iterations, double bound, void (*told)(int, const iteration *), course *c)
+bool solve(mesh *k, int iterations, double bound, told_fn told, void *user, course *c)
 {
     factor f = {.L = NULL};
     *c = (course){.at = calloc((size_t)iterations + 1, sizeof *c->at), .derive = INFINITY, .factorize = INFINITY};
-    double *direction = malloc(2 * (size_t)k->n * sizeof *direction), shift;
-    bool ok = (c->at && direction) || fails("out of memory");
+    double *direction = malloc(2 * (size_t)k->n * sizeof *direction);
+    bool ok = (c->at && direction) || fails("out of memory"), goes_on = true;
     ok = ok && look(k, c, bound) && factor_create(&f, k);
-    while (ok && !c->found && c->count < iterations) {
+    while (ok && goes_on && !c->found && c->count < iterations) {
         iteration *i = &c->at[c->count];
-        ok = factorize_shifted(&f, k, c, &i->shift) && newton_direction(&f, k, direction);
+        ok = factorize_positive(&f, k, c, i) && newton_direction(&f, k, direction);
         i->step = ok ? line_search(k, direction, direction + k->n, i->energy) : 0.0;
-        told(c->count, i);
-        if (!(i->step > 0.0))
+        goes_on = told(user, c) && i->step > 0.0;
+        if (!goes_on)
             break;
         c->count++;
         ok = ok && look(k, c, bound);
     }
     if (ok && c->found) {
-        told(c->count, &c->at[c->count]);
-        c->minimum = factorize_shifted(&f, k, c, &shift) && shift == 0.0;
+        iteration last = {.step = 0.0};
+        told(user, c);
+        c->minimum = factorize_positive(&f, k, c, &last) && last.projected == 0;
     }
     if (f.L) {
         c->factor_numbers = f.common.lnz;

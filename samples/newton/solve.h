@@ -4,10 +4,11 @@
 
 #include "mesh.h"
 
-/* Before an iteration: energy, largest component of the gradient; of it: what was added to the diagonal, part of
- * Newton's step. */
+/* Before an iteration: energy, largest component of the gradient; of it: elements whose blocks were projected, what was
+ * added to the diagonal, part of Newton's step. */
 typedef struct iteration {
     double energy, gradient, shift, step;
+    size_t projected;
 } iteration;
 
 typedef struct course {
@@ -21,9 +22,11 @@ typedef struct course {
 
 double seconds_now(void);
 
-/* From where the points are. `told` gets each iteration. False behind a message: there is no memory, or no first guess.
- */
-bool solve(mesh *k, int iterations, double bound, void (*told)(int, const iteration *), course *c);
+/* Gets each iteration, with the course before it. False ends the search. */
+typedef bool (*told_fn)(void *user, const course *c);
+
+/* From where the points are. False behind a message: there is no memory, or no first guess. */
+bool solve(mesh *k, int iterations, double bound, told_fn told, void *user, course *c);
 void course_destroy(course *c);
 
 #endif

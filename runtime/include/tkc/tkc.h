@@ -510,7 +510,7 @@ tk_status tk_sparse_project(tk_sparse *p, bool semidefinite);
 /** Number of elements whose blocks the last m_k_hess with this pattern projected. 0 for NULL. */
 size_t tk_sparse_projected(const tk_sparse *p);
 
-/** Dirichlet conditions: zeroes row and column i of a Hessian where fixed[i], but for a 1 on the diagonal. For all
+/** Dirichlet conditions: zeroes row and column i of a Hessian where fixed[i], and sets their diagonal to 1. For all
  * layouts, behind the last m_k_hess. fixed: nfixed flags, one for each component of the field. n: values, as for
  * m_k_hess. TK_BAD_ARGUMENT: a pointer is NULL, the pattern belongs to a Jacobian, or n or nfixed is wrong. */
 tk_status tk_sparse_fix(const tk_sparse *p, void *values, size_t n, const bool *fixed, size_t nfixed);
