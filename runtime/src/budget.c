@@ -79,7 +79,7 @@ static void go_over(tk_session *s)
     tk_rt_entries_drop(s);
 }
 
-/* Segments in pairs, none of which is a call. */
+/* Segments in pairs, none of which is a call that runs once. */
 static bool join_pairs(tk_session *s)
 {
     struct rt_budget *u = s->tape.budget;
@@ -171,6 +171,8 @@ tk_status tk_rt_budget_call(tk_session *s, const rt_call *c)
     const tk_status st = fit(s);
     if (st != TK_OK)
         return st;
+    if (tk_rt_call_runs_again(c))
+        return next_segment(s) && tk_rt_image_call(s, c) ? TK_OK : tk_session_status(s);
     if (u->nsegments > 0)
         tk_rt_segment_end(s);
     return tk_rt_segment_push(s, u->n, true) && tk_rt_image_call(s, c) ? TK_OK : tk_session_status(s);

@@ -33,7 +33,7 @@ typedef struct rt_held {
 /* The launches between two images, and the first of these. */
 typedef struct rt_segment {
     size_t first;            /* line */
-    bool fixed;              /* a call of the host's alone: it does not run again */
+    bool fixed;              /* a call of the host's alone that does not run again */
     struct rt_state *states; /* the last copy first */
     rt_held *held;
     size_t bytes;
@@ -63,16 +63,23 @@ static inline size_t budget_used(const tk_session *s)
     return s->tape.budget->used + s->tape.bytes;
 }
 
+/* Bytes that stay until the tape is closed. */
+static inline void tk_rt_tape_count(tk_session *s, size_t bytes)
+{
+    *(s->tape.budget ? &s->tape.budget->used : &s->tape.bytes) += bytes;
+}
+
 /* ---- log.c ---- */
 
-/* Bytes that stay until the tape is closed. */
-void tk_rt_tape_count(tk_session *s, size_t bytes);
 /* A launch, with the number of its record and a copy of its arguments, or the arguments of a line that has the same. */
 tk_status tk_rt_line_make(tk_module *m, const tk_kernel *k, const void *args, const rt_logged *same, rt_logged *line);
 /* One more line, for a launch. */
 tk_status tk_rt_log_launch(tk_module *m, const tk_kernel *k, const void *args, rt_logged *line);
-/* Or for a call. */
 tk_status tk_rt_log_add(tk_session *s, rt_logged line);
+/* Or for a call. */
+tk_status tk_rt_log_call(tk_session *s, rt_logged line);
+/* The line that a call would repeat; NULL: there is none. */
+const rt_logged *tk_rt_log_repeated(const tk_session *s, const rt_call *c, const void *args);
 rt_logged tk_rt_log_line(const struct rt_budget *u, size_t i);
 bool tk_rt_log_any(const struct rt_budget *u, bool (*is)(const rt_logged *l, const void *ctx), const void *ctx);
 void tk_rt_log_free(tk_session *s);
@@ -85,9 +92,9 @@ bool tk_rt_entry_reserve(tk_session *s, const char *what, const char *name);
 bool tk_rt_leaves_no_entry(const tk_kernel *k);
 /* A launch that leaves no entry, but for what it changed. line: NULL where it is not to run again. */
 tk_status tk_rt_run_unrecorded(tk_module *m, const tk_kernel *k, const void *args, const rt_logged *line);
-/* Runs the kernel of a line without recording it. */
+/* Runs a line without recording it. */
 tk_status tk_rt_line_run(tk_session *s, const rt_logged *line);
-/* Runs and records it; of a call, which has run, the entry alone. */
+/* Runs and records it; of a call that does not run again the entry alone. */
 tk_status tk_rt_entry_record(tk_session *s, const rt_logged *line);
 /* The adjoints of all entries, the last first. */
 tk_status tk_rt_entries_back(tk_session *s);
@@ -117,8 +124,9 @@ void tk_rt_segment_join(tk_session *s, size_t i);
  * but part of a call, or an adjoint of the program's own. */
 #define RT_BESIDE SIZE_MAX
 bool tk_rt_image_launch(tk_module *m, const tk_kernel *k, const void *args, size_t at);
-/* The same for a function of the host. */
+/* The same for a function of the host, and for line number `at`. */
 bool tk_rt_image_call(tk_session *s, const rt_call *c);
+bool tk_rt_image_line(tk_session *s, const rt_logged *l, size_t at);
 /* The data of all that was overwritten, to rt_tape.final. */
 bool tk_rt_image_final(tk_session *s);
 void tk_rt_image_free(tk_session *s, rt_held **list);
@@ -131,7 +139,7 @@ tk_status tk_rt_budget_open(tk_session *s);
 void tk_rt_budget_close(tk_session *s);
 /* The kernel is about to be launched: what it overwrites is kept. */
 tk_status tk_rt_budget_launch(tk_module *m, const tk_kernel *k, const void *args);
-/* Before a call of the host's, which is a segment. */
+/* Before a call of the host's, which is a segment unless it may run again. */
 tk_status tk_rt_budget_call(tk_session *s, const rt_call *c);
 /* Whether a line may write the loss. */
 bool tk_rt_budget_writes(const tk_session *s, const tk_field *loss);

@@ -50,18 +50,20 @@ static tk_status run(tk_session *s, const rt_call *c, tk_host_fn fn, void *args)
 
 typedef struct draws_scope {
     tk_session *session;
-    uint64_t draws;
+    uint64_t draws, launches;
 } draws_scope;
 
 static void leave_draws(draws_scope *d)
 {
     d->session->draws = d->draws;
+    if (d->session->launches < d->launches)
+        d->session->launches = d->launches;
 }
 
 /* What backward launches again draws what it drew in forward. */
-tk_status tk_rt_call_backward(tk_session *s, rt_entry *e)
+static tk_status backward_of(tk_session *s, rt_entry *e)
 {
-    __attribute__((cleanup(leave_draws), unused)) draws_scope scope = {s, s->draws};
+    __attribute__((cleanup(leave_draws), unused)) draws_scope scope = {s, s->draws, s->launches};
     s->draws = e->draws;
     s->tape.first = e->first;
     s->tape.last = e->last;
@@ -87,6 +89,23 @@ static void forward_recorded(tk_session *s, const rt_call *c, void *args)
     __attribute__((cleanup(leave_recorded), unused)) tk_session *held = s;
     if (tk_rt_call_before(s, &s->tape.entries[s->tape.count - 1]) == TK_OK)
         run(s, c, c->triple.forward, args);
+}
+
+/* Launches inside of it draw the same random numbers. */
+static tk_status forward_again(tk_session *s, const rt_entry *e)
+{
+    __attribute__((cleanup(leave_draws), unused)) draws_scope scope = {s, s->draws, s->launches};
+    s->draws = e->draws;
+    s->launches = e->first;
+    if (e->call->again_size > 0)
+        memcpy((void *)e->args, (const unsigned char *)e->args + e->call->again_size, e->call->again_size);
+    forward_recorded(s, e->call, (void *)e->args);
+    return tk_session_status(s);
+}
+
+tk_status tk_rt_call_replay(tk_session *s, rt_entry *e, bool back)
+{
+    return back ? backward_of(s, e) : forward_again(s, e);
 }
 
 /* ---- arguments ---- */
@@ -131,6 +150,8 @@ static tk_status check_call(tk_session *s, const rt_call *c, const void *args, s
     if (size > 0 && !args)
         return tk_fail(s, TK_BAD_ARGUMENT, "tk_call of '%s': the arguments are NULL, but their size is %zu",
                        tk_rt_call_name(c), size);
+    if ((c->triple.flags & ~(unsigned)TK_CALL_AGAIN) != 0)
+        return tk_fail(s, TK_BAD_ARGUMENT, "tk_call of '%s': unknown flags 0x%x", tk_rt_call_name(c), c->triple.flags);
     const tk_status said = tk_rt_footprint_check(s, c);
     return said == TK_OK ? tk_rt_check_idle(s, "tk_call") : said;
 }
@@ -174,14 +195,14 @@ static tk_status call(tk_session *s, const rt_call *c, const void *args, size_t 
 
 tk_status tk_call(tk_session *s, const tk_triple *t, const void *args, size_t size)
 {
-    const rt_call c = {t ? *t : (tk_triple){0}, NULL, RT_ANYTHING};
+    const rt_call c = {t ? *t : (tk_triple){0}, NULL, RT_ANYTHING, 0};
     return call(s, t ? &c : NULL, args, size);
 }
 
 tk_status tk_call_with(tk_session *s, const tk_triple *t, const void *args, size_t size, const tk_footprint *footprint,
                        int nlines)
 {
-    const rt_call c = {t ? *t : (tk_triple){0}, footprint, nlines};
+    const rt_call c = {t ? *t : (tk_triple){0}, footprint, nlines, 0};
     if (s && tk_session_status(s) == TK_OK && nlines < 0)
         return tk_fail(s, TK_BAD_ARGUMENT, "tk_call of '%s': its footprint has %d lines", tk_rt_call_name(&c), nlines);
     return call(s, t ? &c : NULL, args, size);

@@ -24,8 +24,28 @@ bool tk_rt_entry_reserve(tk_session *s, const char *what, const char *name)
     return false;
 }
 
+static bool push_call(tk_session *s, const rt_logged *l)
+{
+    if (!tk_rt_entry_reserve(s, "call of", tk_rt_call_name(l->call)))
+        return false;
+    s->tape.entries[s->tape.count++] = (rt_entry){
+        .args = l->args, .call = l->call, .draws = l->key, .first = l->launch, .last = l->last};
+    return true;
+}
+
+/* The entry is there while forward runs. */
+static tk_status run_call(tk_session *s, const rt_logged *l)
+{
+    if (push_call(s, l))
+        tk_rt_call_replay(s, &s->tape.entries[s->tape.count - 1], false);
+    tk_rt_entries_drop(s);
+    return tk_session_status(s);
+}
+
 tk_status tk_rt_line_run(tk_session *s, const rt_logged *l)
 {
+    if (l->call)
+        return run_call(s, l);
     tk_record rec = {.key = l->key, .launch = l->launch};
     tk_status st = tk_rt_record_alloc(s, l->kernel, &rec);
     if (st == TK_OK)
@@ -113,11 +133,11 @@ tk_status tk_rt_entry_record(tk_session *s, const rt_logged *l)
         return tk_rt_leaves_no_entry(l->kernel) && !s->forward.open
                    ? tk_rt_run_unrecorded(l->module, l->kernel, l->args, l)
                    : record(l);
-    if (!tk_rt_entry_reserve(s, "call of", tk_rt_call_name(l->call)))
-        return tk_session_status(s);
-    s->tape.entries[s->tape.count++] = (rt_entry){
-        .args = l->args, .call = l->call, .draws = l->key, .first = l->launch, .last = l->last};
-    return TK_OK;
+    if (push_call(s, l) && tk_rt_call_runs_again(l->call)) {
+        s->tape.bytes += sizeof *s->tape.entries;
+        tk_rt_call_replay(s, &s->tape.entries[s->tape.count - 1], false);
+    }
+    return tk_session_status(s);
 }
 
 void tk_rt_entries_free(tk_session *s)
@@ -172,7 +192,7 @@ tk_status tk_rt_entries_back(tk_session *s)
         t->at = i;
         tk_rt_state_restore(e->record.before, RT_FOR_ADJOINT);
         if (e->call)
-            st = tk_rt_call_backward(s, e);
+            st = tk_rt_call_replay(s, e, true);
         else if (e->kernel->back)
             st = run_own_adjoint(e);
         else if (e->kernel->grad)

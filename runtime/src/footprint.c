@@ -5,7 +5,7 @@
  * needs all fields, so that what changes later is kept and never refused, and all that adjoints need is compared around
  * each of its functions.
  */
-#include "needs.h"
+#include "budget.h"
 
 const char *tk_rt_call_name(const rt_call *c)
 {
@@ -73,7 +73,7 @@ rt_call *tk_rt_call_copy(tk_session *s, const rt_call *c)
         return NULL;
     *copy = *c;
     copy->footprint = lines;
-    t->bytes += sizeof *copy + (size_t)n * sizeof *lines;
+    tk_rt_tape_count(s, sizeof *copy + (size_t)n * sizeof *lines);
     for (int i = 0; i < n; i++) {
         const int64_t *box = c->footprint[i].box;
         const size_t size = 2 * (size_t)c->footprint[i].field->desc->ndim * sizeof *box;
@@ -84,7 +84,7 @@ rt_call *tk_rt_call_copy(tk_session *s, const rt_call *c)
             return NULL;
         if (own)
             memcpy(own, box, size);
-        t->bytes += own ? size : 0;
+        tk_rt_tape_count(s, own ? size : 0);
     }
     return copy;
 }

@@ -366,6 +366,11 @@ bool tk_rt_image_call(tk_session *s, const rt_call *c)
     return take(s) && ok;
 }
 
+bool tk_rt_image_line(tk_session *s, const rt_logged *l, size_t at)
+{
+    return l->call ? tk_rt_image_call(s, l->call) : tk_rt_image_launch(l->module, l->kernel, l->args, at);
+}
+
 /* ---- segments ---- */
 
 bool tk_rt_segment_push(tk_session *s, size_t first, bool fixed)

@@ -1,5 +1,6 @@
 /* The log of a tape under a budget. Launches that repeat themselves, with the same arguments, take no memory: a loop of
- * time steps is one run, of as many lines as a step has launches. */
+ * time steps is one run, of as many lines as a step has launches. So do calls that may run again, without arguments of
+ * a size, in which no launch has a number. */
 #include "budget.h"
 
 enum { LINES = 256 /* of a run that does not repeat itself */, MOST = 64 /* of a period */ };
@@ -24,7 +25,12 @@ static struct rt_run *last_run(const struct rt_budget *u)
 
 static bool has_number(const tk_kernel *k)
 {
-    return k->draws || k->records;
+    return k && (k->draws || k->records);
+}
+
+static bool draws(const rt_logged *l)
+{
+    return l->kernel && l->kernel->draws;
 }
 
 /* ---- lines ---- */
@@ -44,19 +50,14 @@ rt_logged tk_rt_log_line(const struct rt_budget *u, size_t i)
     const struct rt_run *r = run_of(u, i);
     const size_t at = i - r->first, turn = r->period ? at / r->period : 0;
     rt_logged l = r->line[r->period ? at % r->period : at];
-    if (!l.kernel)
+    l.key += turn * r->draws;
+    l.launch += turn * r->launches;
+    l.last += turn * r->launches;
+    if (l.call)
         return l;
-    l.key = l.kernel->draws ? tk_random_u64(r->seed, l.key + turn * r->draws, 0) : 0;
-    l.launch = has_number(l.kernel) ? l.launch + turn * r->launches : 0;
+    l.key = l.kernel->draws ? tk_random_u64(r->seed, l.key, 0) : 0;
+    l.launch = has_number(l.kernel) ? l.launch : 0;
     return l;
-}
-
-void tk_rt_tape_count(tk_session *s, size_t bytes)
-{
-    if (s->tape.budget)
-        s->tape.budget->used += bytes;
-    else
-        s->tape.bytes += bytes;
 }
 
 tk_status tk_rt_line_make(tk_module *m, const tk_kernel *k, const void *args, const rt_logged *same, rt_logged *line)
@@ -85,6 +86,23 @@ static bool same_args(const tk_kernel *k, const void *a, const void *b)
     return k->args_size == 0 || memcmp(a, b, k->args_size) == 0;
 }
 
+static bool same_box(const tk_footprint *a, const tk_footprint *b)
+{
+    const size_t size = 2 * (size_t)a->field->desc->ndim * sizeof *a->box;
+    return a->box == b->box || (a->box && b->box && memcmp(a->box, b->box, size) == 0);
+}
+
+static bool same_call(const rt_call *a, const rt_call *b)
+{
+    const tk_triple *x = &a->triple, *y = &b->triple;
+    bool same = a->again_size + b->again_size == 0 && a->nlines == b->nlines && x->name == y->name &&
+                x->forward == y->forward && x->backward == y->backward && x->jvp == y->jvp && x->flags == y->flags;
+    for (int i = 0; i < a->nlines && same; i++)
+        same = a->footprint[i].field == b->footprint[i].field && a->footprint[i].what == b->footprint[i].what &&
+               same_box(&a->footprint[i], &b->footprint[i]);
+    return same;
+}
+
 /* ---- periods ---- */
 
 /* The numbers that n lines take. */
@@ -92,24 +110,31 @@ static void count_numbers(const rt_logged *l, size_t n, uint64_t *draws, uint64_
 {
     *draws = *launches = 0;
     for (size_t i = 0; i < n; i++) {
-        *draws += l[i].kernel->draws;
+        *draws += l[i].kernel ? l[i].kernel->draws : 0;
         *launches += has_number(l[i].kernel);
     }
+}
+
+static bool same_line(const rt_logged *a, const rt_logged *b)
+{
+    if (a->call && b->call)
+        return tk_rt_call_runs_again(b->call) && b->last == b->launch && a->args == b->args &&
+               same_call(a->call, b->call);
+    return a->kernel && a->module == b->module && a->kernel == b->kernel && same_args(b->kernel, a->args, b->args);
 }
 
 /* The last n lines of the run are the n lines before them once more. */
 static bool repeats(const struct rt_run *r, size_t n)
 {
     const rt_logged *b = r->line + r->n - n, *a = b - n;
-    uint64_t draws, launches;
+    uint64_t numbers, launches;
     for (size_t i = n; i-- > 0;)
-        if (!b[i].kernel || a[i].module != b[i].module || a[i].kernel != b[i].kernel ||
-            !same_args(b[i].kernel, a[i].args, b[i].args))
+        if (!same_line(&a[i], &b[i]))
             return false;
-    count_numbers(b, n, &draws, &launches);
+    count_numbers(b, n, &numbers, &launches);
     for (size_t i = 0; i < n; i++)
-        if ((b[i].kernel->draws && b[i].key != a[i].key + draws) ||
-            (has_number(b[i].kernel) && b[i].launch != a[i].launch + launches))
+        if (((draws(&b[i]) || b[i].call) && b[i].key != a[i].key + numbers) ||
+            ((has_number(b[i].kernel) || b[i].call) && b[i].launch != a[i].launch + launches))
             return false;
     return true;
 }
@@ -195,18 +220,48 @@ tk_status tk_rt_log_add(tk_session *s, rt_logged line)
     return TK_OK;
 }
 
+/* The line that comes next if the last run goes on; NULL: none. turn: how often its period has run. */
+static const rt_logged *next_line(const tk_session *s, size_t *turn)
+{
+    const struct rt_run *r = last_run(s->tape.budget);
+    if (!r || !r->period || r->seed != s->opt.seed)
+        return NULL;
+    *turn = r->n / r->period;
+    return &r->line[r->n % r->period];
+}
+
 /* The line that would repeat the last run; NULL: the launch is another one. */
 static const rt_logged *repeated(const tk_session *s, const tk_module *m, const tk_kernel *k, const void *args)
 {
-    const struct rt_budget *u = s->tape.budget;
-    const struct rt_run *r = last_run(u);
-    if (!r || !r->period || r->seed != s->opt.seed)
+    const struct rt_run *r = last_run(s->tape.budget);
+    size_t turn = 0;
+    const rt_logged *l = next_line(s, &turn);
+    if (!l || l->module != m || l->kernel != k || !same_args(k, l->args, args))
         return NULL;
-    const size_t at = r->n % r->period, turn = r->n / r->period;
-    const rt_logged *l = &r->line[at];
     const bool numbers = (!k->draws || s->draws == l->key + turn * r->draws) &&
                          (!has_number(k) || s->launches + 1 == l->launch + turn * r->launches);
-    return l->module == m && l->kernel == k && same_args(k, l->args, args) && numbers ? l : NULL;
+    return numbers ? l : NULL;
+}
+
+const rt_logged *tk_rt_log_repeated(const tk_session *s, const rt_call *c, const void *args)
+{
+    const struct rt_run *r = last_run(s->tape.budget);
+    size_t turn = 0;
+    const rt_logged *l = next_line(s, &turn);
+    if (!l || !l->call || l->args != args || !same_call(l->call, c))
+        return NULL;
+    return s->draws == l->key + turn * r->draws && s->launches == l->launch + turn * r->launches ? l : NULL;
+}
+
+tk_status tk_rt_log_call(tk_session *s, rt_logged line)
+{
+    size_t turn = 0;
+    const rt_logged *l = next_line(s, &turn);
+    if (!l || l->call != line.call || line.launch != line.last)
+        return tk_rt_log_add(s, line);
+    last_run(s->tape.budget)->n++;
+    s->tape.budget->n++;
+    return TK_OK;
 }
 
 tk_status tk_rt_log_launch(tk_module *m, const tk_kernel *k, const void *args, rt_logged *line)

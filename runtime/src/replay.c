@@ -10,7 +10,7 @@ static tk_status run_again(tk_session *s, size_t from, size_t to, bool collects)
     s->again = true;
     for (size_t i = from; i < to && st == TK_OK; i++, u->report.again++) {
         const rt_logged line = tk_rt_log_line(u, i), *l = &line;
-        if (collects && !tk_rt_image_launch(l->module, l->kernel, l->args, i))
+        if (collects && !tk_rt_image_line(s, l, i))
             st = tk_session_status(s);
         else
             st = tk_rt_line_run(s, l);
@@ -31,7 +31,7 @@ static tk_status record_again(tk_session *s, size_t from, size_t *to, bool colle
     for (size_t i = from; i < *to && st == TK_OK; i++, u->report.again++) {
         const rt_logged line = tk_rt_log_line(u, i), *l = &line;
         const size_t before = s->tape.bytes;
-        if (collects && !tk_rt_image_launch(l->module, l->kernel, l->args, i))
+        if (collects && !tk_rt_image_line(s, l, i))
             st = tk_session_status(s);
         if (i > from && budget_used(s) + u->largest > u->bytes) {
             *to = i;
@@ -167,7 +167,7 @@ static tk_status reverse(tk_session *s, part *p)
     return TK_OK;
 }
 
-/* A call of the host's: its backward finds the data that forward left. */
+/* A call of the host's that does not run again: its backward finds the data that forward left. */
 static tk_status reverse_call(tk_session *s, size_t line)
 {
     tk_rt_entries_restart(s, line);

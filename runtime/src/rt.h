@@ -42,7 +42,8 @@ static inline unsigned tk_rt_touches(const tk_kernel *k, int field)
 typedef struct rt_call {
     tk_triple triple;
     const tk_footprint *footprint;
-    int nlines; /* RT_ANYTHING: there is no footprint */
+    int nlines;        /* RT_ANYTHING: there is no footprint */
+    size_t again_size; /* of arguments that stand twice, so that forward finds them again; second: as they were */
 } rt_call;
 enum { RT_ANYTHING = -1 };
 
@@ -518,7 +519,12 @@ void tk_rt_marks_end(tk_module *m, const tk_kernel *k);
 
 /* ---- call.c ---- */
 
-tk_status tk_rt_call_backward(tk_session *s, rt_entry *e);
+/* The function backward of an entry; or forward of the last one, once more. */
+tk_status tk_rt_call_replay(tk_session *s, rt_entry *e, bool back);
+static inline bool tk_rt_call_runs_again(const rt_call *c)
+{
+    return (c->triple.flags & TK_CALL_AGAIN) != 0;
+}
 const char *tk_rt_call_name(const rt_call *c);
 
 /* ---- footprint.c ---- */

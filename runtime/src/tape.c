@@ -103,23 +103,28 @@ tk_status tk_rt_tape_record_call(tk_session *s, const rt_call *c, const void *ar
         return tk_session_status(s);
     if (!tk_rt_entry_reserve(s, "call of", tk_rt_call_name(c)))
         return tk_session_status(s);
-    const rt_call *copy = tk_rt_call_copy(s, c);
+    const rt_logged *same = t->budget && size == 0 ? tk_rt_log_repeated(s, c, args) : NULL;
+    rt_call *copy = same ? NULL : tk_rt_call_copy(s, c);
+    const int64_t copies = t->budget && tk_rt_call_runs_again(c) ? 2 : 1;
     if (copy && size > 0)
-        *kept = tk_stack_alloc(&t->args, 1, size);
-    if (!copy || (size > 0 && !*kept))
+        *kept = tk_stack_alloc(&t->args, copies, size);
+    if ((!copy && !same) || (size > 0 && !*kept))
         return tk_session_status(s);
-    if (size > 0)
-        memcpy(*kept, args, size);
+    for (int64_t i = 0; i < copies && size > 0; i++)
+        memcpy((unsigned char *)*kept + (size_t)i * size, args, size);
+    if (copy)
+        copy->again_size = copies > 1 ? size : 0;
     t->bytes += sizeof *t->entries;
-    tk_rt_tape_count(s, size);
-    t->entries[t->count++] = (rt_entry){.args = *kept, .call = copy, .draws = s->draws, .first = s->launches};
+    tk_rt_tape_count(s, (size_t)copies * size);
+    t->entries[t->count++] = (rt_entry){
+        .args = *kept, .call = same ? same->call : copy, .draws = s->draws, .first = s->launches};
     return TK_OK;
 }
 
 void tk_rt_tape_called(tk_session *s, const rt_entry *e)
 {
     const rt_logged line = {.args = e->args, .call = e->call, .key = e->draws, .launch = e->first, .last = e->last};
-    if (s->tape.budget && !s->tape.replaying && tk_rt_log_add(s, line) == TK_OK && s->tape.budget->over)
+    if (s->tape.budget && !s->tape.replaying && !s->again && tk_rt_log_call(s, line) == TK_OK && s->tape.budget->over)
         tk_rt_entries_drop(s);
 }
 

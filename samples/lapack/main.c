@@ -73,7 +73,7 @@ static tk_status jvp(void *args)
     return info != 0 ? lapack_failed(v, "dgetrs", info) : TK_OK;
 }
 
-static const tk_triple solve_triple = {"solve", forward, backward, jvp};
+static const tk_triple solve_triple = {"solve", forward, backward, jvp, 0};
 
 /* The launches: under a tape recorded, in a forward scope with duals. */
 static void rest(solve *v)

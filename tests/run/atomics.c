@@ -162,7 +162,7 @@ static void walk(atomics *m)
 
 static void in_calls(atomics *m)
 {
-    static const tk_triple t = {"host", forward, backward, NULL};
+    static const tk_triple t = {"host", forward, backward, NULL, 0};
     fill(m);
     tk_tape_begin(m->loss.field, 0);
     tk_call(m->tk.session, &t, &m, sizeof m);

@@ -122,7 +122,7 @@ static tk_status backward(void *args)
     return TK_OK;
 }
 
-static const tk_triple triple = {"host", forward, backward, NULL};
+static const tk_triple triple = {"host", forward, backward, NULL, 0};
 
 static void with_calls(budget *m)
 {
@@ -136,6 +136,60 @@ static void with_calls(budget *m)
             tk_call_with(m->tk.session, &triple, &c, sizeof c, lines, 2);
         budget_weigh(m);
         budget_bend(m);
+    }
+    budget_end(m);
+}
+
+/* Functions of the host that run again: with launches inside that draw numbers, and arguments that forward changes. */
+static int forwards;
+
+static tk_status forward_again(void *args)
+{
+    called *c = args;
+    forwards++;
+    if (c->launches)
+        budget_jitter(c->m);
+    for (int i = 0; i < N; i++)
+        c->m->factor.data[i] = c->by * c->m->y.data[i] + 0.1 * c->m->noise.data[i];
+    c->by += 1.0;
+    return TK_OK;
+}
+
+/* Without a size the arguments stay as they are. */
+static tk_status forward_fixed(void *args)
+{
+    called *c = args;
+    const tk_status st = forward_again(c);
+    c->by -= 1.0;
+    return st;
+}
+
+static tk_status backward_fixed(void *args)
+{
+    called c = *(const called *)args;
+    c.by += 1.0;
+    return backward(&c);
+}
+
+static const tk_triple again = {"again", forward_again, backward, NULL, TK_CALL_AGAIN};
+static const tk_triple again_fixed = {"again, fixed", forward_fixed, backward_fixed, NULL, TK_CALL_AGAIN};
+static const tk_triple once = {"once", forward_fixed, backward_fixed, NULL, 0};
+
+static void with_calls_again(budget *m)
+{
+    static called fixed;
+    const tk_footprint lines[] = {{m->y.field, TK_READS, NULL}, {m->factor.field, TK_STORES, NULL}};
+    fixed = (called){m, 0.5, false};
+    for (int t = 0; t < 5 * STEPS; t++) {
+        const called c = {m, 0.01 * t, true};
+        budget_scale(m);
+        if (t == 17)
+            tk_call(m->tk.session, &again, &c, sizeof c);
+        else if (t % 60 == 2)
+            tk_call_with(m->tk.session, &again, &c, sizeof c, lines, 2);
+        else
+            tk_call_with(m->tk.session, &again_fixed, &fixed, 0, lines, 2);
+        budget_weigh(m);
     }
     budget_end(m);
 }
@@ -346,6 +400,51 @@ static void misuse(void)
     tk_session_destroy(s);
 }
 
+/* Calls that run again, and repeat themselves, take no memory; and they are counted. */
+static void calls_run_again(void)
+{
+    tk_session *s = tk_session_create(NULL);
+    budget *m = budget_create(s, NULL);
+    const tk_footprint lines[] = {{m->y.field, TK_READS, NULL}, {m->factor.field, TK_STORES, NULL}};
+    called c = {m, 0.5, false};
+    enum { MANY = 3000 };
+    for (int which = 0; which < 2; which++) {
+        fill(m);
+        tk_tape_budget(s, 40000);
+        forwards = 0;
+        TK_TAPE(m, m->loss) {
+            for (int t = 0; t < MANY; t++) {
+                budget_scale(m);
+                tk_call_with(s, which ? &again_fixed : &once, &c, 0, lines, 2);
+                budget_weigh(m);
+            }
+            budget_end(m);
+        }
+        if (which) {
+            CHECK_OK(m, budget_status(m));
+            const tk_tape_report r = tk_tape_last_report(s);
+            CHECK(r.launches == 3 * MANY + 1 && forwards > 2 * MANY && r.again > (size_t)(forwards - MANY));
+        } else {
+            CHECK_STATUS(m, budget_status(m), TK_BAD_ARGUMENT, "is too small for");
+        }
+    }
+    /* one that does not compute the same again */
+    fill(m);
+    tk_tape_budget(s, 60000);
+    TK_TAPE(m, m->loss) {
+        for (int t = 0; t < 3 * STEPS; t++) {
+            budget_scale(m);
+            tk_call_with(s, &(tk_triple){"moving", forward_again, backward, NULL, TK_CALL_AGAIN}, &c, 0, lines, 2);
+            budget_weigh(m);
+        }
+    }
+    CHECK_STATUS(m, budget_status(m), TK_OVERWRITTEN, "ran again, and left other data in field");
+    CHECK_STATUS(m, tk_call(s, &(tk_triple){"wrong", forward_again, backward, NULL, 64}, &c, sizeof c),
+                 TK_BAD_ARGUMENT, "tk_call of 'wrong': unknown flags 0x40");
+    budget_destroy(m);
+    tk_session_destroy(s);
+}
+
 int main(void)
 {
     compare("in place", in_place, false);
@@ -356,8 +455,11 @@ int main(void)
     compare("an adjoint of one's own", own_adjoint, false);
     time_is_free();
     compare("calls", with_calls, false);
+    compare("calls that run again", with_calls_again, false);
+    calls_run_again();
     out_of_memory(in_place, 60000);
     out_of_memory(with_calls, 140000);
+    out_of_memory(with_calls_again, 160000);
     misuse();
     return failures != 0;
 }

@@ -158,7 +158,7 @@ static tk_status inside_back(void *args)
 
 static void play(calls *m, const step *p)
 {
-    static const tk_triple host = {"host", by_host, by_host_back, NULL}, launches = {"launches", inside, inside_back, NULL};
+    static const tk_triple host = {"host", by_host, by_host_back, NULL, 0}, launches = {"launches", inside, inside_back, NULL, 0};
     if (p->way == KERNEL) {
         p->k->run(m, p->lo, p->hi);
         return;
@@ -258,7 +258,7 @@ static bool sequence(calls *m, int number, unsigned flags)
 static void footprints(calls *m)
 {
     tk_session *s = tk_module_session(&m->tk);
-    const tk_triple host = {"host", by_host, by_host_back, NULL};
+    const tk_triple host = {"host", by_host, by_host_back, NULL, 0};
     const call c = {m, {.kind = SINE, .to = A, .from = B, .hi = N}};
     const int64_t beyond[] = {0, N}, row[] = {0, N - 1};
     calls *other = calls_create(NULL, NULL);
@@ -282,7 +282,7 @@ static void bytes(calls *m)
     size_t with[2];
     for (int says = 0; says < 2; says++) {
         const call c = {m, {.kind = SINE, .to = H, .from = C, .hi = N}};
-        const tk_triple host = {"host", by_host, by_host_back, NULL};
+        const tk_triple host = {"host", by_host, by_host_back, NULL, 0};
         tk_footprint lines[] = {from, {m->h.field, TK_STORES, NULL}};
         tk_tape_begin(m->loss.field, 0);
         if (says)
@@ -300,7 +300,7 @@ static void bytes(calls *m)
 /* How often memory is taken by a write to c or h of [lo, lo + 2), behind a need of [0, 2): no kernel writes c, no adjoint reads h. */
 static int64_t taken(calls *m, heap *h, bool by_launch, int lo)
 {
-    static const tk_triple host = {"host", by_host, by_host_back, NULL};
+    static const tk_triple host = {"host", by_host, by_host_back, NULL, 0};
     tk_session *s = tk_module_session(&m->tk);
     const int64_t low[] = {0, 1}, stored[] = {lo, lo + 1};
     const tk_footprint needs[] = {{m->h.field, TK_READS | TK_NEEDED, low}}, stores[] = {{m->c.field, TK_STORES, stored}};
@@ -343,7 +343,7 @@ static void beside(void)
 /* Code built with --debug compares what the functions do with the footprint. */
 static void said(calls *m)
 {
-    const tk_triple host = {"host", by_host, by_host_back, NULL}, launches = {"launches", inside, inside_back, NULL};
+    const tk_triple host = {"host", by_host, by_host_back, NULL, 0}, launches = {"launches", inside, inside_back, NULL, 0};
     tk_session *s = tk_module_session(&m->tk);
     const call c = {m, {.kind = SINE, .to = A, .from = B, .hi = N, .k = &all[0]}};
     const int64_t some[] = {0, N - 2};

@@ -336,7 +336,7 @@ static tk_status backward_alone(void *args)
 
 static void calls(void *user)
 {
-    static const tk_triple t = {"host", forward_twice, backward_again, forward_twice};
+    static const tk_triple t = {"host", forward_twice, backward_again, forward_twice, 0};
     draws *m = user;
     tk_call(m->tk.session, &t, &m, sizeof m);
     draws_step(m);
@@ -346,7 +346,7 @@ static void calls(void *user)
 /* Inside tk_call: backward launches again and draws the same; it is not let draw anything else. */
 static void in_calls(draws *m)
 {
-    static const tk_triple alone = {"host", forward_twice, backward_alone, NULL};
+    static const tk_triple alone = {"host", forward_twice, backward_alone, NULL, 0};
     double reverse[8];
     fill(m);
     tk_session_set_seed(m->tk.session, 4);

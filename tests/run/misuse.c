@@ -22,7 +22,7 @@ static void program(void *user)
     misuse_total(m);
 }
 
-static const tk_triple triple = {"triple", nothing, nothing, nothing}, bare = {"bare", nothing, NULL, NULL}, empty = {NULL, NULL, NULL, NULL};
+static const tk_triple triple = {"triple", nothing, nothing, nothing, 0}, bare = {"bare", nothing, NULL, NULL, 0}, empty = {NULL, NULL, NULL, NULL, 0};
 static double jacobian[16];
 static const float seed[4] = {1, 0, 0, 0};
 
@@ -262,7 +262,7 @@ static void print_hook(void *user, const char *text)
     call_now();
 }
 
-static const tk_triple asks = {"asks", call_in_triple, nothing, call_in_triple}, asks_backward = {"asks_backward", nothing, call_in_triple, nothing};
+static const tk_triple asks = {"asks", call_in_triple, nothing, call_in_triple, 0}, asks_backward = {"asks_backward", nothing, call_in_triple, nothing, 0};
 
 static void outside(void) { call_now(); }
 static void failed(void)

@@ -31,7 +31,7 @@ static tk_status backward(void *args)
     return TK_OK;
 }
 
-static const tk_triple triple = {"cleared", forward, backward, forward};
+static const tk_triple triple = {"cleared", forward, backward, forward, 0};
 
 static void launches(void *user)
 {

@@ -13,7 +13,7 @@ typedef struct call {
 } call;
 
 /* Functions, arguments, two lines with a box each. */
-enum { CALL_BYTES = sizeof(tk_triple) + 16 + sizeof(call) + 2 * (sizeof(tk_footprint) + 4 * sizeof(int64_t)) };
+enum { CALL_BYTES = sizeof(tk_triple) + 24 + sizeof(call) + 2 * (sizeof(tk_footprint) + 4 * sizeof(int64_t)) };
 
 static tk_status forward(void *args)
 {
@@ -34,7 +34,7 @@ static tk_status backward(void *args)
 /* The grid is filled again: backward needs the state alone. */
 static void by_the_host(const call *c)
 {
-    static const tk_triple host = {"step", forward, backward, NULL};
+    static const tk_triple host = {"step", forward, backward, NULL, 0};
     const int64_t step[] = {c->t, c->t, 0, N - 1};
     const tk_footprint state[] = {{c->m->x.field, TK_NEEDED, step}, {c->m->v.field, TK_NEEDED, step}};
     tk_call_with(tk_module_session(&c->m->tk), &host, c, sizeof *c, state, 2);

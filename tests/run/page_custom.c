@@ -21,7 +21,7 @@ static tk_status backward(void *args)
 
 int main(void)
 {
-    static const tk_triple custom = {"forward", forward, backward, NULL};
+    static const tk_triple custom = {"forward", forward, backward, NULL, 0};
     page_custom *m = page_custom_create(NULL, NULL);
     if (!m)
         return 1;

@@ -385,7 +385,7 @@ static tk_status recomputes(void *args)
 /* What adjoints of the program's own overwrite is there again for those of earlier launches. */
 static void on_the_way_back(tape_parts *m)
 {
-    static const tk_triple triple = {"recomputes", nothing, recomputes, NULL};
+    static const tk_triple triple = {"recomputes", nothing, recomputes, NULL, 0};
     program p = {.n = 0};
     add(m, &p, "whole", 0, 0, 0);
     add(m, &p, "own", 0, 0, 0);
@@ -470,7 +470,7 @@ static tk_status many_launches(void *args)
 /* Each has changes of its own to put back, and to make once more. */
 static void many_in_a_call(tape_parts *m)
 {
-    static const tk_triple triple = {"many", many_launches, nothing, NULL};
+    static const tk_triple triple = {"many", many_launches, nothing, NULL, 0};
     title = "many launches in a call";
     start(m);
     m->y.data[m->at.data[N - 1]] = 7.5;
@@ -487,7 +487,7 @@ static void many_in_a_call(tape_parts *m)
 
 static void calls(tape_parts *m)
 {
-    static const tk_triple triple = {"put", forward, backward, NULL};
+    static const tk_triple triple = {"put", forward, backward, NULL, 0};
     tk_session *s = tk_module_session(&m->tk);
     double want[N], data[N];
     program p = {.n = 0};

@@ -278,7 +278,7 @@ static tk_status forward(void *args)
 
 static void check_modules(void)
 {
-    static const tk_triple call = {"step of the other", forward, backward, NULL};
+    static const tk_triple call = {"step of the other", forward, backward, NULL, 0};
     tk_session *s = tk_session_create(NULL);
     tapes *a = tapes_create(s, NULL), *b = tapes_create(s, NULL), *gone = tapes_create(s, NULL);
     for (int n = 1; n <= 3; n++) {

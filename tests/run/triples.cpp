@@ -47,7 +47,7 @@ static tk_status wave_jvp(void *p)
     return TK_OK;
 }
 
-static const tk_triple wave_triple = {"wave", wave, wave_back, wave_jvp};
+static const tk_triple wave_triple = {"wave", wave, wave_back, wave_jvp, 0};
 
 static void fill(triples *m)
 {
@@ -104,7 +104,7 @@ static void in_a_scope(triples *m)
 static void recomputes(triples *m)
 {
     tk_session *s = tk_module_session(&m->tk);
-    tk_triple cube = {"cube", nullptr, nullptr, nullptr};
+    tk_triple cube = {"cube", nullptr, nullptr, nullptr, 0};
     cube.forward = [](void *p) -> tk_status {
         triples *t = static_cast<triples *>(p);
         triples_middle(t);
@@ -135,7 +135,7 @@ static void recomputes(triples *m)
 static void nested(triples *m)
 {
     tk_session *s = tk_module_session(&m->tk);
-    tk_triple outer = {"outer", nullptr, nullptr, nullptr};
+    tk_triple outer = {"outer", nullptr, nullptr, nullptr, 0};
     outer.forward = [](void *p) -> tk_status {
         triples *t = static_cast<triples *>(p);
         args a = {t, 2.0f, {}};
@@ -163,7 +163,7 @@ static void misuse(triples *m)
 {
     tk_session *s = tk_module_session(&m->tk);
     args a = {m, 2.0f, {}};
-    tk_triple only_forward = {"only_forward", wave, nullptr, nullptr}, nothing = {nullptr, nullptr, nullptr, nullptr};
+    tk_triple only_forward = {"only_forward", wave, nullptr, nullptr, 0}, nothing = {nullptr, nullptr, nullptr, nullptr, 0};
 
     CHECK(tk_call(nullptr, &wave_triple, &a, sizeof a) == TK_BAD_ARGUMENT && std::strstr(tk_error(), "session"));
     CHECK_REFUSED(m, tk_call(s, nullptr, &a, sizeof a), "the triple is NULL");
@@ -186,7 +186,7 @@ static void misuse(triples *m)
     tk_session_clear_error(s);
 
     /* what a function inside may not do */
-    tk_triple closes = {"closes", nullptr, wave_back, nullptr};
+    tk_triple closes = {"closes", nullptr, wave_back, nullptr, 0};
     closes.forward = [](void *p) -> tk_status { return tk_tape_end(static_cast<triples *>(p)->loss.field); };
     tk_tape_begin(m->loss.field, 0);
     CHECK_STATUS(m, tk_call(s, &closes, m, 0), TK_BAD_STATE, "closing a tape");
@@ -200,7 +200,7 @@ static void misuse(triples *m)
     tk_tape_drop(s);
 
     /* a failure of their own, forward and backward */
-    tk_triple fails = {"fails", nullptr, nullptr, nullptr};
+    tk_triple fails = {"fails", nullptr, nullptr, nullptr, 0};
     fails.forward = [](void *) -> tk_status { return TK_BAD_ARGUMENT; };
     CHECK_REFUSED(m, tk_call(s, &fails, nullptr, 0), "a function of 'fails' failed (TK_BAD_ARGUMENT)");
     fails.forward = [](void *) -> tk_status { return TK_OK; };
@@ -228,7 +228,7 @@ static void misuse(triples *m)
 static void throws(triples *m)
 {
     tk_session *s = tk_module_session(&m->tk);
-    tk_triple t = {"throws", nullptr, nullptr, nullptr};
+    tk_triple t = {"throws", nullptr, nullptr, nullptr, 0};
     t.forward = [](void *) -> tk_status { throw std::runtime_error("forward"); };
     t.backward = [](void *) -> tk_status { throw std::runtime_error("backward"); };
     args a = {m, 1.0f, {}};
@@ -275,7 +275,7 @@ static void throws(triples *m)
 static void destroys(tk_session *s)
 {
     triples *m = triples_create(s, nullptr);
-    tk_triple t = {"destroys", nullptr, wave_back, nullptr};
+    tk_triple t = {"destroys", nullptr, wave_back, nullptr, 0};
     t.forward = [](void *p) -> tk_status {
         triples_destroy(static_cast<triples *>(p));
         return TK_OK;

@@ -263,7 +263,7 @@ size_t tk_tape_bytes(const tk_session *s);
  * A launch fails with TK_BAD_ARGUMENT where the budget is too small: the message has the least. Host code stores to no
  * data between launches that kernels read; if launches that run again give other data, closing is TK_OVERWRITTEN. A
  * kernel that accesses derivatives or writes arrays of the host is TK_NO_DERIVATIVE, TK_TAPE_VALIDATE TK_BAD_STATE.
- * The data that a tk_call stores are kept: it does not run again. TK_BAD_STATE under an open tape. */
+ * The data that a tk_call stores are kept, unless it may run again (TK_CALL_AGAIN). TK_BAD_STATE under an open tape. */
 tk_status tk_tape_budget(tk_session *s, size_t bytes);
 
 /** Costs of a tape under a budget. */
@@ -292,6 +292,12 @@ enum {
     TK_NEEDED = 8       /**< its adjoint, or backward, reads the data as the launch, or forward, left them */
 };
 
+/** Flags of a triple. */
+enum {
+    TK_CALL_AGAIN = 1 /**< forward may run again on the way back of a tape under a budget, and then computes the same from
+                         the same data and arguments. Arguments of a size are as in the call, whatever forward left */
+};
+
 /** A host function with derivatives: one entry of a tape, one launch in a forward scope. An unneeded function may be
  * NULL. */
 typedef struct tk_triple {
@@ -300,6 +306,7 @@ typedef struct tk_triple {
     tk_host_fn backward; /**< the adjoint: adds into gradients of fields that forward read, takes (and clears) gradients
                             of fields that it stored */
     tk_host_fn jvp;      /**< computes values and duals */
+    unsigned flags;      /**< of TK_CALL_AGAIN; 0: none */
 } tk_triple;
 
 /** Calls forward. Under a tape the call is one entry, whose backward runs when the tape closes. In a forward scope jvp
