@@ -18,6 +18,11 @@ static void leave_call(call_scope *c)
 static tk_status run_function(tk_session *s, const rt_call *c, tk_host_fn fn, void *args)
 {
     __attribute__((cleanup(leave_call), unused)) call_scope scope = {s, s->in_call};
+    if ((c->triple.flags & TK_CALL_TOGETHER) != 0) {
+        s->agree.calls++;
+        if (tk_rt_agree(s, tk_rt_call_name(c), NULL, 0) != TK_OK)
+            return tk_session_status(s);
+    }
     s->in_call = s->in_call || s->tape.open || s->forward.open;
     RT_PAUSE(s);
     const tk_status st = fn(args);
@@ -150,7 +155,7 @@ static tk_status check_call(tk_session *s, const rt_call *c, const void *args, s
     if (size > 0 && !args)
         return tk_fail(s, TK_BAD_ARGUMENT, "tk_call of '%s': the arguments are NULL, but their size is %zu",
                        tk_rt_call_name(c), size);
-    if ((c->triple.flags & ~(unsigned)TK_CALL_AGAIN) != 0)
+    if ((c->triple.flags & ~(unsigned)(TK_CALL_AGAIN | TK_CALL_TOGETHER)) != 0)
         return tk_fail(s, TK_BAD_ARGUMENT, "tk_call of '%s': unknown flags 0x%x", tk_rt_call_name(c), c->triple.flags);
     const tk_status said = tk_rt_footprint_check(s, c);
     return said == TK_OK ? tk_rt_check_idle(s, "tk_call") : said;
@@ -162,11 +167,8 @@ static tk_status missing(tk_session *s, const rt_call *c, const char *what, cons
                    what, who);
 }
 
-static tk_status call(tk_session *s, const rt_call *c, const void *args, size_t size)
+static tk_status call_checked(tk_session *s, const rt_call *c, const void *args, size_t size)
 {
-    if (!s)
-        return tk_rt_thread_fail(TK_BAD_ARGUMENT, "tk_call: the session is NULL");
-    RT_ENTER(s, "tk_call", TK_BAD_STATE);
     const tk_status st = check_call(s, c, args, size);
     if (st != TK_OK)
         return st;
@@ -191,6 +193,19 @@ static tk_status call(tk_session *s, const rt_call *c, const void *args, size_t 
         return recorded;
     forward_recorded(s, c, kept);
     return tk_session_status(s);
+}
+
+/* A process that fails before the function meets the others, which wait in front of it. */
+static tk_status call(tk_session *s, const rt_call *c, const void *args, size_t size)
+{
+    if (!s)
+        return tk_rt_thread_fail(TK_BAD_ARGUMENT, "tk_call: the session is NULL");
+    RT_ENTER(s, "tk_call", TK_BAD_STATE);
+    const uint64_t calls = s->agree.calls;
+    const tk_status st = call_checked(s, c, args, size);
+    if (!c || (c->triple.flags & TK_CALL_TOGETHER) == 0 || s->agree.calls != calls)
+        return st;
+    return tk_rt_agree(s, tk_rt_call_name(c), NULL, 0);
 }
 
 tk_status tk_call(tk_session *s, const tk_triple *t, const void *args, size_t size)

@@ -101,20 +101,3 @@ const char *tk_session_error(const tk_session *s)
         return thread_message;
     return tk_failed(s) ? s->message : "";
 }
-
-void tk_session_clear_error(tk_session *s)
-{
-    if (!s || !tk_rt_try_enter(s))
-        return;
-    __attribute__((cleanup(tk_rt_leave), unused)) tk_session *const entered = s;
-    const tk_status status = tk_session_status(s);
-    if (s->running ||
-        status == TK_OK) /* without a status, the thread that has claimed the message may still write it */
-        return;
-    if (s->tape.open && !s->tape.failed)
-        s->tape.failed = status;
-    if (s->forward.open && !s->forward.failed)
-        s->forward.failed = status;
-    atomic_store(&s->status, TK_OK);
-    atomic_store(&s->claimed, false);
-}

@@ -280,6 +280,74 @@ void tk_rt_elements_clear(const tk_field *f, tk_plane plane, int64_t lo, int64_t
         memset(element_at(f, plane, i), 0, (size_t)element_bytes(f));
 }
 
+/* ---- elements by number ---- */
+
+/* Its first component; *step: from a component to the next. */
+static unsigned char *first_component(const tk_field *f, tk_plane plane, int64_t element, int64_t *step)
+{
+    const int64_t size = (int64_t)tk_rt_scalar_bytes(f->desc->elem);
+    *step = is_apart(f) ? f->count * size : size;
+    if (has_gaps(f))
+        return element_at(f, plane, element);
+    return (unsigned char *)f->plane[plane] + element * (is_apart(f) ? size : element_bytes(f));
+}
+
+void tk_field_pack(const tk_field *f, tk_plane plane, const int64_t *elements, int64_t n, void *to)
+{
+    const size_t size = tk_rt_scalar_bytes(f->desc->elem), bytes = (size_t)element_bytes(f);
+    unsigned char *at = to;
+    for (int64_t i = 0, step; i < n; i++) {
+        const unsigned char *from = first_component(f, plane, elements ? elements[i] : i, &step);
+        for (size_t c = 0; step != (int64_t)size && c < bytes; c += size, from += step)
+            memcpy(at + c, from, size);
+        if (step == (int64_t)size)
+            memcpy(at, from, bytes);
+        at += bytes;
+    }
+}
+
+void tk_field_unpack(tk_field *f, tk_plane plane, const int64_t *elements, int64_t n, const void *from)
+{
+    const size_t size = tk_rt_scalar_bytes(f->desc->elem), bytes = (size_t)element_bytes(f);
+    const unsigned char *at = from;
+    for (int64_t i = 0, step; i < n; i++) {
+        unsigned char *to = first_component(f, plane, elements ? elements[i] : i, &step);
+        for (size_t c = 0; step != (int64_t)size && c < bytes; c += size, to += step)
+            memcpy(to, at + c, size);
+        if (step == (int64_t)size)
+            memcpy(to, at, bytes);
+        at += bytes;
+    }
+}
+
+static void add_scalar(bool single, unsigned char *to, const unsigned char *from)
+{
+    float x, y;
+    double u, v;
+    if (single) {
+        memcpy(&x, to, sizeof x);
+        memcpy(&y, from, sizeof y);
+        x += y;
+        memcpy(to, &x, sizeof x);
+    } else {
+        memcpy(&u, to, sizeof u);
+        memcpy(&v, from, sizeof v);
+        u += v;
+        memcpy(to, &u, sizeof u);
+    }
+}
+
+void tk_field_unpack_add(tk_field *f, tk_plane plane, const int64_t *elements, int64_t n, const void *from)
+{
+    const size_t size = tk_rt_scalar_bytes(f->desc->elem);
+    const unsigned char *at = from;
+    for (int64_t i = 0, step; i < n; i++) {
+        unsigned char *to = first_component(f, plane, elements ? elements[i] : i, &step);
+        for (int c = 0; c < f->desc->ncomp; c++, to += step, at += size)
+            add_scalar(f->desc->elem == TK_F32, to, at);
+    }
+}
+
 /* ---- which bytes a plane takes ---- */
 
 bool tk_rt_span_of(const tk_field *f, void *base, const int64_t *stride, rt_span *l)

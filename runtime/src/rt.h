@@ -124,6 +124,15 @@ typedef struct rt_forward {
     tk_status failed; /* as in rt_tape */
 } rt_forward;
 
+/* One of several processes that run the same program; agree.c. */
+typedef struct rt_agree {
+    tk_agree_fn fn; /* NULL: alone */
+    void *user;
+    int rank, ranks;
+    bool over;      /* they have agreed that one has failed */
+    uint64_t calls; /* of functions of the host before which they agreed */
+} rt_agree;
+
 /* What loops of one task and size took; pace.c. Zeroed: none so far. */
 enum { RT_ALONE, RT_HALF, RT_ALL, RT_WAYS };
 typedef struct rt_pace {
@@ -181,6 +190,7 @@ struct tk_session {
     rt_watch watch;
     rt_said said;
     rt_wants wants;
+    rt_agree agree;
     rt_pace pace[RT_PACES];
     tk_stack scratch;
     rt_pooled *stacks; /* all */
@@ -295,6 +305,14 @@ tk_status tk_rt_check_no_tape(tk_session *s, const char *what);
 /* And a new scope: nothing open. */
 tk_status tk_rt_check_closed(tk_session *s, const char *what);
 void tk_rt_session_release(tk_session *s);
+
+/* ---- agree.c ---- */
+
+/* Returns the session's status, failed where another process has failed or is at another place. Meanwhile each of n
+ * words, at most TK_AGREE_WORDS - 3, becomes the largest of all. A session alone, or one in which they have agreed on a
+ * failure before, leaves them. */
+tk_status tk_rt_agree(tk_session *s, const char *place, int64_t *words, int n);
+int64_t tk_rt_agree_most(tk_session *s, const char *place, int64_t x);
 
 /* ---- stack.c ---- */
 

@@ -256,12 +256,8 @@ static tk_status check_flags(tk_session *s, unsigned flags)
     return TK_OK;
 }
 
-tk_status tk_tape_begin(tk_field *loss, unsigned flags)
+static tk_status begin(tk_session *s, tk_field *loss, unsigned flags)
 {
-    if (!loss)
-        return tk_rt_thread_fail(TK_BAD_ARGUMENT, "tk_tape_begin: the loss is NULL");
-    tk_session *s = loss->module->session;
-    RT_ENTER(s, "tk_tape_begin", TK_BAD_STATE);
     const tk_field_desc *d = loss->desc;
     tk_status st = tk_rt_check_no_tape(s, "opening a tape");
     if (st == TK_OK && s->forward.open)
@@ -298,13 +294,35 @@ tk_status tk_tape_begin(tk_field *loss, unsigned flags)
     return TK_OK;
 }
 
+/* st: how opening a tape went; all processes open it, or none. */
+static tk_status begin_together(tk_session *s, tk_status st)
+{
+    if (!s->agree.fn)
+        return st;
+    const tk_status all = tk_rt_agree(s, "the opening of a tape", NULL, 0);
+    if (st == TK_OK && all != TK_OK)
+        tk_rt_tape_close(s);
+    return all;
+}
+
+tk_status tk_tape_begin(tk_field *loss, unsigned flags)
+{
+    if (!loss)
+        return tk_rt_thread_fail(TK_BAD_ARGUMENT, "tk_tape_begin: the loss is NULL");
+    tk_session *s = loss->module->session;
+    RT_ENTER(s, "tk_tape_begin", TK_BAD_STATE);
+    return begin_together(s, begin(s, loss, flags));
+}
+
 tk_status tk_rt_tape_record(tk_field *output)
 {
-    const tk_status st = tk_rt_check_closed(output->module->session, "opening a tape");
-    if (st != TK_OK)
-        return st;
-    tk_rt_clear_session(output->module->session, TK_GRAD);
-    return open_tape(output);
+    tk_session *s = output->module->session;
+    tk_status st = tk_rt_check_closed(s, "opening a tape");
+    if (st == TK_OK) {
+        tk_rt_clear_session(s, TK_GRAD);
+        st = open_tape(output);
+    }
+    return begin_together(s, st);
 }
 
 static tk_status run_adjoints(tk_session *s)
@@ -333,6 +351,8 @@ tk_status tk_rt_tape_play(tk_session *s, tk_status st, const double *loss_grad)
     tk_field *loss = s->tape.loss;
     if (st == TK_OK && s->tape.validate)
         st = tk_rt_watch_compare(s);
+    if (s->agree.fn)
+        st = tk_rt_agree(s, "the closing of a tape", NULL, 0);
     if (st == TK_OK && loss_grad) {
         set_scalar(loss, TK_GRAD, *loss_grad);
         if (loss->plane[TK_GRAD_DUAL])
@@ -340,6 +360,10 @@ tk_status tk_rt_tape_play(tk_session *s, tk_status st, const double *loss_grad)
     }
     if (st == TK_OK)
         st = run_adjoints(s);
+    if (s->agree.fn && st != TK_OK && !tk_failed(s))
+        tk_fail(s, st, "an adjoint failed (%s, cleared since)", tk_status_name(st));
+    if (s->agree.fn)
+        st = tk_rt_agree(s, "the end of a tape", NULL, 0);
     if (st == TK_OK && s->tape.sum)
         tk_rt_sum_add(s);
     return st;
@@ -407,8 +431,10 @@ tk_status tk_tape_drop(tk_session *s)
         return tk_rt_thread_fail(TK_BAD_ARGUMENT, "tk_tape_drop: the session is NULL");
     RT_ENTER(s, "tk_tape_drop", TK_BAD_STATE);
     const tk_status st = tk_rt_check_outside(s, "dropping a tape");
-    if (st == TK_OK && s->tape.open)
+    if (st == TK_OK && s->tape.open) {
+        tk_rt_agree(s, "the dropping of a tape", NULL, 0);
         tk_rt_tape_close(s);
+    }
     return st;
 }
 

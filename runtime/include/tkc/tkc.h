@@ -294,8 +294,12 @@ enum {
 
 /** Flags of a triple. */
 enum {
-    TK_CALL_AGAIN = 1 /**< forward may run again on the way back of a tape under a budget, and then computes the same from
-                         the same data and arguments. Arguments of a size are as in the call, whatever forward left */
+    /** forward may run again on the way back of a tape under a budget. It then computes the same from the same data and
+     * arguments; arguments with a size are as in the call, whatever forward left there. */
+    TK_CALL_AGAIN = 1,
+    /** All processes of the session make the call (tk_session_set_agree). They agree on that before each of its
+     * functions; the name says which call it is. */
+    TK_CALL_TOGETHER = 2
 };
 
 /** A host function with derivatives: one entry of a tape, one launch in a forward scope. An unneeded function may be
@@ -306,7 +310,7 @@ typedef struct tk_triple {
     tk_host_fn backward; /**< the adjoint: adds into gradients of fields that forward read, takes (and clears) gradients
                             of fields that it stored */
     tk_host_fn jvp;      /**< computes values and duals */
-    unsigned flags;      /**< of TK_CALL_AGAIN; 0: none */
+    unsigned flags;      /**< of TK_CALL_AGAIN, TK_CALL_TOGETHER; 0: none */
 } tk_triple;
 
 /** Calls forward. Under a tape the call is one entry, whose backward runs when the tape closes. In a forward scope jvp
@@ -345,6 +349,25 @@ typedef struct tk_footprint {
  * another session, no bit, unknown bits, or a box outside of the field. */
 tk_status tk_call_with(tk_session *s, const tk_triple *t, const void *args, size_t size, const tk_footprint *footprint,
                        int nlines);
+
+/* ---- one program in several processes: libtkc-mpi, mpi.h, is built on this ---- */
+
+enum { TK_AGREE_WORDS = 8 };
+/** Replaces each of TK_AGREE_WORDS numbers by the largest of all processes, once all have called it. A status other
+ * than TK_OK fails the session. */
+typedef tk_status (*tk_agree_fn)(void *user, int64_t *words);
+
+/** Makes the session process number `rank` of `ranks` that run one program. They agree where a tape is opened, closed
+ * or dropped, behind its adjoints, before functions of triples with TK_CALL_TOGETHER, and in tk_session_agree. If one
+ * has failed, or is at another place, all fail. From there none agrees, until all call tk_session_clear_error. agree
+ * NULL: the session is alone again, after a last agreement.
+ *
+ * TK_BAD_ARGUMENT: a wrong rank. TK_BAD_STATE: there is a function, a tape is open, or a kernel is running. */
+tk_status tk_session_set_agree(tk_session *s, int rank, int ranks, tk_agree_fn agree, void *user);
+/** `user` of tk_session_set_agree if the function is `agree`, else NULL. */
+void *tk_session_agree_user(const tk_session *s, tk_agree_fn agree);
+/** One more agreement. place: the same text in all processes; it is for messages. Returns the status of the session. */
+tk_status tk_session_agree(tk_session *s, const char *place);
 
 /* ---- forward scope ---- */
 

@@ -269,6 +269,11 @@ tk_status tk_field_bind_structs(tk_field *f, void *data, void *grad, void *dual)
  * plane. */
 void *tk_field_structs(const tk_field *f, tk_plane plane);
 void *tk_field_component(const tk_field *f, tk_plane plane, int component);
+/* For libraries such as libtkc-mpi. Copies n elements (NULL: the first n) to or from dense memory, all components of an
+ * element after each other, for any layout and strides. The last one adds floats. */
+void tk_field_pack(const tk_field *f, tk_plane plane, const int64_t *elements, int64_t n, void *to);
+void tk_field_unpack(tk_field *f, tk_plane plane, const int64_t *elements, int64_t n, const void *from);
+void tk_field_unpack_add(tk_field *f, tk_plane plane, const int64_t *elements, int64_t n, const void *from);
 /* Allocates the grad-dual plane of fields with gradient, once, for _hvp. tk_launch_hvp calls it. */
 tk_status tk_module_need_grad_dual(tk_module *m);
 
