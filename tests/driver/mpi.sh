@@ -1,0 +1,10 @@
+# libtkc-mpi on 1 to 4 processes: gradients of one process, fields of all types, wrong arguments.
+# slow: 20
+# inputs: runtime tests/mpi tests/run/host.h c:tests/mpi/stencil.tk c:tests/mpi/kinds.tk
+. "$ROOT/tests/mpi/common.sh"
+build stencil stencil --real=f64
+build kinds kinds
+for n in 1 2 3 4; do
+    on $n ./stencil
+    on $n ./kinds
+done

@@ -1,0 +1,24 @@
+# For tests/driver/mpi*.sh: `build MODULE HOST FLAGS...` makes a program; `on N PROGRAM ...` runs N processes of it.
+command -v mpirun >/dev/null && command -v mpicc >/dev/null || { echo "no mpirun or mpicc"; exit 77; }
+library=$(dirname "$TKC")/../runtime
+test -e "$library/mpi/libtkc-mpi.a" || { echo "tkc was built without MPI"; exit 77; }
+case $(mpirun --version) in
+*"Open MPI"* | *OpenRTE*) mpi_flags="--allow-run-as-root --oversubscribe --bind-to none" ;;
+*) mpi_flags= ;;
+esac
+export OMPI_MCA_mpi_yield_when_idle=1 OMPI_CC="$CC" MPICH_CC="$CC" TKC_PROFILE=
+
+build()
+{
+    module=$1 host=$2
+    shift 2
+    "$TKC" "$ROOT/tests/mpi/$module.tk" "$@" -o "$module.c"
+    mpicc -std=c11 -D_GNU_SOURCE -g -O1 -Wall -Wextra -Werror -I. -I"$ROOT/tests/run" -I"$INCLUDE" \
+        "$ROOT/tests/mpi/$host.c" "$module.c" "$library/mpi/libtkc-mpi.a" "$library/libtkc.a" -pthread -lm -o "$host"
+}
+
+# shellcheck disable=SC2086
+on()
+{
+    timeout 100 mpirun $mpi_flags -n "$@" >out 2>&1 || { status=$?; cat out; echo "mpirun -n $*: status $status"; return 1; }
+}
