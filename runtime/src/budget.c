@@ -101,21 +101,70 @@ tk_status tk_rt_budget_refuse(tk_session *s)
                    u->bytes, u->n, least);
 }
 
-static tk_status fit(tk_session *s)
+/* What all do if one process wants it; alone, what this one wants. */
+typedef struct wishes {
+    bool over, joins;
+} wishes;
+
+static tk_status decide(tk_session *s, wishes *w)
+{
+    enum { LINES, LINES_LESS, OVER, STRIDE, JOINS };
+    struct rt_budget *u = s->tape.budget;
+    int64_t words[] = {(int64_t)u->n, -(int64_t)u->n, w->over, (int64_t)(s->tape.count / 8 + 1), w->joins};
+    if (tk_rt_agree(s, "the schedule of a budget", words, 5) != TK_OK)
+        return tk_session_status(s);
+    if (words[LINES] != -words[LINES_LESS])
+        return tk_fail(
+            s, TK_BAD_STATE,
+            "under a budget, processes launched other numbers of kernels on a tape: this one %zu, others %lld "
+            "to %lld",
+            u->n, (long long)-words[LINES_LESS], (long long)words[LINES]);
+    w->over = words[OVER];
+    w->joins = words[JOINS];
+    if (!u->over && w->over) {
+        go_over(s);
+        u->stride = (size_t)words[STRIDE];
+    }
+    return TK_OK;
+}
+
+static void measure(tk_session *s)
 {
     struct rt_budget *u = s->tape.budget;
     tk_rt_budget_count(s);
     if (!u->over && s->tape.bytes - u->before > u->largest)
         u->largest = s->tape.bytes - u->before;
     u->before = s->tape.bytes;
-    if (!u->over && budget_used(s) > limit(u))
-        go_over(s);
-    while (u->over && u->used > limit(u)) {
+}
+
+/* One of several processes decides nothing alone: it goes on to the next call that all make. */
+static tk_status wait(tk_session *s)
+{
+    const struct rt_budget *u = s->tape.budget;
+    tk_rt_budget_count(s);
+    if (budget_used(s) + u->final_bytes <= u->bytes)
+        return TK_OK;
+    return tk_fail(
+        s, TK_BAD_ARGUMENT,
+        "a budget of %zu bytes is too small for the launches between two calls that all processes make: they "
+        "take %zu bytes so far",
+        u->bytes, budget_used(s) + u->final_bytes);
+}
+
+static tk_status fit(tk_session *s)
+{
+    struct rt_budget *u = s->tape.budget;
+    measure(s);
+    wishes w = {.over = !u->over && budget_used(s) > limit(u), .joins = u->used > limit(u)};
+    tk_status st = decide(s, &w);
+    while (st == TK_OK && u->over && w.joins) {
         if (!join_pairs(s))
             return u->used + u->final_bytes > u->bytes ? tk_rt_budget_refuse(s) : TK_OK;
         u->stride *= 2;
+        w.joins = u->used > limit(u);
+        st = decide(s, &w);
     }
-    return TK_OK;
+    return st;
 }
 
 /* ---- launches ---- */
@@ -155,7 +204,7 @@ tk_status tk_rt_budget_launch(tk_module *m, const tk_kernel *k, const void *args
     tk_session *s = m->session;
     tk_status st = check_kernel(m, k);
     if (st == TK_OK)
-        st = fit(s);
+        st = s->agree.fn ? wait(s) : fit(s);
     if (st != TK_OK)
         return st;
     if (!next_segment(s) || !tk_rt_image_launch(m, k, args, s->tape.budget->n))
@@ -168,7 +217,7 @@ tk_status tk_rt_budget_launch(tk_module *m, const tk_kernel *k, const void *args
 tk_status tk_rt_budget_call(tk_session *s, const rt_call *c)
 {
     struct rt_budget *u = s->tape.budget;
-    const tk_status st = fit(s);
+    const tk_status st = s->agree.fn && !tk_rt_call_is_together(c) ? wait(s) : fit(s);
     if (st != TK_OK)
         return st;
     if (tk_rt_call_runs_again(c))
@@ -183,6 +232,11 @@ static bool writes(const rt_logged *l, const void *ctx)
     const tk_field *loss = ctx;
     return l->call || (l->module == loss->module &&
                        (tk_rt_touches(l->kernel, (int)(loss - loss->module->fields)) & RT_WRITES) != 0);
+}
+
+tk_status tk_rt_budget_meet(tk_session *s)
+{
+    return decide(s, &(wishes){0});
 }
 
 bool tk_rt_budget_writes(const tk_session *s, const tk_field *loss)

@@ -54,7 +54,8 @@ struct rt_budget {
     rt_held *read, *born;            /* all that was read; replaced by the first launch that touched it */
     bool back;                       /* the way back has begun: these lists are complete */
     size_t entry_bytes, image_bytes; /* at most, of an entry on average and of an image, so far */
-    size_t largest, before;          /* of an entry; of all entries when the last launch began */
+    size_t largest, before; /* of an entry; of all entries when the last launch began. One of several processes: of
+                               entries between two calls that all make */
     tk_tape_report report;
 };
 
@@ -146,6 +147,8 @@ bool tk_rt_budget_writes(const tk_session *s, const tk_field *loss);
 /* A module is about to go; whether a line uses it. */
 bool tk_rt_budget_forget(const tk_module *m);
 void tk_rt_budget_count(tk_session *s);
+/* All processes have as many lines, or fail. */
+tk_status tk_rt_budget_meet(tk_session *s);
 tk_status tk_rt_budget_refuse(tk_session *s);
 
 /* ---- replay.c ---- */

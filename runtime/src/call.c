@@ -18,7 +18,7 @@ static void leave_call(call_scope *c)
 static tk_status run_function(tk_session *s, const rt_call *c, tk_host_fn fn, void *args)
 {
     __attribute__((cleanup(leave_call), unused)) call_scope scope = {s, s->in_call};
-    if ((c->triple.flags & TK_CALL_TOGETHER) != 0) {
+    if (tk_rt_call_is_together(c)) {
         s->agree.calls++;
         if (tk_rt_agree(s, tk_rt_call_name(c), NULL, 0) != TK_OK)
             return tk_session_status(s);
@@ -203,7 +203,7 @@ static tk_status call(tk_session *s, const rt_call *c, const void *args, size_t 
     RT_ENTER(s, "tk_call", TK_BAD_STATE);
     const uint64_t calls = s->agree.calls;
     const tk_status st = call_checked(s, c, args, size);
-    if (!c || (c->triple.flags & TK_CALL_TOGETHER) == 0 || s->agree.calls != calls)
+    if (!c || !tk_rt_call_is_together(c) || s->agree.calls != calls)
         return st;
     return tk_rt_agree(s, tk_rt_call_name(c), NULL, 0);
 }

@@ -21,29 +21,62 @@ static tk_status run_again(tk_session *s, size_t from, size_t to, bool collects)
 
 /* ---- a few launches, as a plain tape ---- */
 
+/* Whether one process wants it. */
+static bool any(tk_session *s, bool wants)
+{
+    return tk_rt_agree_most(s, "the schedule of a budget", wants) != 0;
+}
+
+/* Before line i, of which all may be full. One of several processes waits for a call that all make. */
+static bool is_full(tk_session *s, const rt_logged *l, bool first, bool *full)
+{
+    const struct rt_budget *u = s->tape.budget;
+    *full = *full || (!first && budget_used(s) + u->largest > u->bytes);
+    if (s->agree.fn && (first || !l->call || !tk_rt_call_is_together(l->call)))
+        return false;
+    return any(s, *full);
+}
+
+/* Line i is recorded: what it took. */
+static void measure(tk_session *s, size_t before, bool *full)
+{
+    struct rt_budget *u = s->tape.budget;
+    tk_rt_budget_count(s);
+    u->largest = s->tape.bytes - before > u->largest ? s->tape.bytes - before : u->largest;
+    *full = *full || budget_used(s) > u->bytes;
+}
+
 /* *to: how many of them fit. */
 static tk_status record_again(tk_session *s, size_t from, size_t *to, bool collects)
 {
     struct rt_budget *u = s->tape.budget;
+    const bool alone = !s->agree.fn;
+    const size_t all = *to;
     tk_status st = TK_OK;
+    bool full = false;
+    size_t before = 0;
     tk_rt_entries_restart(s, from);
     s->again = true;
     for (size_t i = from; i < *to && st == TK_OK; i++, u->report.again++) {
         const rt_logged line = tk_rt_log_line(u, i), *l = &line;
-        const size_t before = s->tape.bytes;
+        if (alone || (l->call && tk_rt_call_is_together(l->call)))
+            before = s->tape.bytes;
         if (collects && !tk_rt_image_line(s, l, i))
             st = tk_session_status(s);
-        if (i > from && budget_used(s) + u->largest > u->bytes) {
+        if (is_full(s, l, i == from, &full)) {
             *to = i;
             break;
         }
         if (st == TK_OK)
             st = tk_rt_entry_record(s, l);
-        tk_rt_budget_count(s);
-        u->largest = s->tape.bytes - before > u->largest ? s->tape.bytes - before : u->largest;
-        if (st == TK_OK && budget_used(s) > u->bytes)
+        measure(s, before, &full);
+        if (st == TK_OK && alone && full)
             *to = i;
     }
+    if (st == TK_OK && !alone && *to == all && any(s, full))
+        *to = from + (all - from) / 2;
+    if (st == TK_OK)
+        st = tk_session_status(s);
     s->again = false;
     if (s->tape.count > 0) {
         const size_t bytes = s->tape.bytes / s->tape.count + 1;
@@ -75,14 +108,17 @@ static size_t room(const tk_session *s)
 
 /* How many of n launches run again before the next image, which is worth it: 0: none. `*few`: the most that are
  * recorded at a time. */
-static size_t next_image(const tk_session *s, size_t n, size_t *few)
+static size_t next_image(tk_session *s, size_t n, size_t *few)
 {
+    enum { LESS_ROOM, IMAGE, ENTRY };
     const struct rt_budget *u = s->tape.budget;
-    const size_t bytes = room(s), image = u->image_bytes + 1;
+    int64_t words[] = {-(int64_t)room(s), (int64_t)u->image_bytes + 1, (int64_t)u->entry_bytes};
+    tk_rt_agree(s, "the schedule of a budget", words, 3);
+    const size_t bytes = (size_t)-words[LESS_ROOM], image = (size_t)words[IMAGE], entry = (size_t)words[ENTRY];
     double best = -1.0;
     size_t slots = 0;
     for (size_t k = 0; k == 0 || k * image < bytes; k += k / 8 + 1) {
-        const size_t left = bytes - (k * image < bytes ? k * image : bytes), each = left / u->entry_bytes;
+        const size_t left = bytes - (k * image < bytes ? k * image : bytes), each = left / entry;
         const size_t units = each > 0 ? (n + each - 1) / each : n;
         const double again = tk_rt_schedule_again(units, k) * (double)n / (double)units;
         if (best >= 0.0 && again >= best)
@@ -149,7 +185,8 @@ static tk_status reverse(tk_session *s, part *p)
         }
         const size_t begin = at > 0 ? p->from + at : p->to - p->from > few ? p->to - few : p->from, had = p->to;
         tk_status st = run_again(s, p->from, begin, p->collects);
-        const bool room = u->used + u->largest <= u->bytes;
+        const bool room = !any(s, u->used + u->largest > u->bytes);
+        st = st == TK_OK ? tk_session_status(s) : st;
         if (st == TK_OK && at > 0 && room)
             st = reverse_nested(s, begin, p, &bare);
         else if (st == TK_OK && room)
@@ -186,7 +223,7 @@ tk_status tk_rt_budget_back(tk_session *s)
     u->back = true;
     if (u->nsegments > 0)
         tk_rt_segment_end(s);
-    if (!tk_rt_image_final(s))
+    if (!tk_rt_image_final(s) || tk_rt_budget_meet(s) != TK_OK)
         return tk_session_status(s);
     for (size_t end = u->n; u->nsegments > 0 && st == TK_OK; u->nsegments > 0 ? tk_rt_segment_pop(s) : (void)0) {
         rt_segment *g = &u->segment[u->nsegments - 1];

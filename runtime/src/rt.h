@@ -543,6 +543,10 @@ static inline bool tk_rt_call_runs_again(const rt_call *c)
 {
     return (c->triple.flags & TK_CALL_AGAIN) != 0;
 }
+static inline bool tk_rt_call_is_together(const rt_call *c)
+{
+    return (c->triple.flags & TK_CALL_TOGETHER) != 0;
+}
 const char *tk_rt_call_name(const rt_call *c);
 
 /* ---- footprint.c ---- */

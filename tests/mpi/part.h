@@ -56,8 +56,9 @@ static inline part make(MPI_Comm comm, int steps)
     for (int d = 0; d < 2; d++) {
         p.box.extent[d] = G;
         p.box.width[d] = 1;
-        p.box.lo[d] = G * at[d] / dims[d];
-        p.box.hi[d] = G * (at[d] + 1) / dims[d];
+        const int all = dims[d] * (dims[d] + 1); /* parts of 1, 2, 3, ... */
+        p.box.lo[d] = G * at[d] * (at[d] + 1) / all;
+        p.box.hi[d] = G * (at[d] + 1) * (at[d] + 2) / all;
     }
     p.box.periodic[0] = true;
     stencil_params q = stencil_defaults();

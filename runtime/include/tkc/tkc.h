@@ -362,6 +362,9 @@ typedef tk_status (*tk_agree_fn)(void *user, int64_t *words);
  * has failed, or is at another place, all fail. From there none agrees, until all call tk_session_clear_error. agree
  * NULL: the session is alone again, after a last agreement.
  *
+ * Under a budget, tapes of all processes have as many launches and calls (TK_BAD_STATE), and run them again in the
+ * same order. Launches between two calls with TK_CALL_TOGETHER fit a fourth of the budget (TK_BAD_ARGUMENT).
+ *
  * TK_BAD_ARGUMENT: a wrong rank. TK_BAD_STATE: there is a function, a tape is open, or a kernel is running. */
 tk_status tk_session_set_agree(tk_session *s, int rank, int ranks, tk_agree_fn agree, void *user);
 /** `user` of tk_session_set_agree if the function is `agree`, else NULL. */
