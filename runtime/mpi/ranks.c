@@ -67,6 +67,7 @@ static void end(ranks *r)
     MPI_Comm_delete_attr(MPI_COMM_SELF, r->key);
     MPI_Comm_free_keyval(&r->key);
     MPI_Comm_free(&r->comm);
+    free(r->room);
     free(r);
 }
 

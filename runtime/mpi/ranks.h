@@ -14,6 +14,8 @@ typedef struct ranks {
     int rank, count, key; /* key: of the attribute by which MPI_Finalize finds it */
     int halos, made;      /* that are there; ever */
     bool ended;
+    void *room; /* for sums */
+    size_t bytes;
 } ranks;
 
 enum { HALO_TAG = 1, LIST_TAG, SUM_TAG };

@@ -62,18 +62,21 @@ static int sum_piece(const ranks *r, tk_scalar t, void *x, void *other, int64_t 
     return code == MPI_SUCCESS ? MPI_Bcast(x, (int)n, type, 0, r->comm) : code;
 }
 
-/* Numbers of a plane, and room for as many; NULL after failing the session. */
-static void *plane_of(const tk_field *f, tk_plane plane)
+/* All processes have room for the sums of the field, or none calls. */
+static bool make_room(tk_session *s, ranks *r, const tk_field *f)
 {
-    void *x = malloc(2 * tk_field_bytes(f) + 1);
-    if (x)
-        tk_field_pack(f, plane, NULL, f->count, x);
-    else
-        tk_fail(f->module->session, TK_NO_MEMORY, "out of memory for the sum of field '%s'", f->desc->name);
-    return x;
+    const size_t data = 2 * tk_field_bytes(f), both = 2 * sizeof(double) * (size_t)tk_field_count(f),
+                 bytes = data > both ? data : both;
+    void *room = bytes > r->bytes ? realloc(r->room, bytes) : r->room;
+    if (bytes > r->bytes && !room) {
+        tk_fail(s, TK_NO_MEMORY, "out of memory for the sum of field '%s'", f->desc->name);
+        return false;
+    }
+    r->bytes = bytes > r->bytes ? bytes : r->bytes;
+    r->room = room;
+    return true;
 }
 
-/* All processes have memory, or none sums: else one would wait. */
 static tk_status sum_plane(tk_field *f, tk_plane plane)
 {
     tk_session *s = f->module->session;
@@ -81,21 +84,18 @@ static tk_status sum_plane(tk_field *f, tk_plane plane)
     const int64_t n = tk_field_count(f);
     const size_t size = n > 0 ? tk_field_bytes(f) / (size_t)n : 0;
     ranks *r = ranks_of(s, "tk_allsum");
-    unsigned char *x = plane_of(f, plane);
-    if (!r || tk_session_agree(s, "memory of tk_allsum") != TK_OK) {
-        free(x);
+    if (!r)
         return tk_session_status(s);
-    }
+    unsigned char *x = r->room;
+    tk_field_pack(f, plane, NULL, f->count, x);
     for (int64_t i = 0; i < n; i += PIECE) {
         unsigned char *at = x + (size_t)i * size;
         const int64_t m = n - i < PIECE ? n - i : PIECE;
         if (!ranks_ok(s, sum_piece(r, t, at, at + tk_field_bytes(f), m), "tk_allsum"))
-            break;
+            return tk_session_status(s);
     }
-    if (tk_session_status(s) == TK_OK)
-        tk_field_unpack(f, plane, NULL, f->count, x);
-    free(x);
-    return tk_session_status(s);
+    tk_field_unpack(f, plane, NULL, f->count, x);
+    return TK_OK;
 }
 
 /* ---- the functions ---- */
@@ -149,27 +149,25 @@ static tk_status same_gradients(void *args)
     tk_session *s = f->module->session;
     const int64_t n = f->plane[TK_GRAD] ? tk_field_count(f) : 0;
     ranks *r = ranks_of(s, "tk_allsum");
-    double *x = malloc(2 * (size_t)n * sizeof *x + 1);
-    if (!x)
-        tk_fail(s, TK_NO_MEMORY, "out of memory for the gradients of the sum '%s'", f->desc->name);
-    else if (n > 0)
-        tk_field_get(f, TK_GRAD, 0, n, x);
-    if (r && tk_session_agree(s, "memory of tk_allsum") == TK_OK)
-        compare(f, r, x, n);
-    free(x);
-    return tk_session_status(s);
+    if (!r || n == 0)
+        return tk_session_status(s);
+    tk_field_get(f, TK_GRAD, 0, n, r->room);
+    return compare(f, r, r->room, n);
 }
 
 static tk_status step(tk_session *s, tk_field *f, tk_host_fn backward)
 {
     if (!s)
         return tk_fail(NULL, TK_BAD_ARGUMENT, "tk_allsum: the session is NULL");
-    if (!ranks_of(s, "tk_allsum"))
+    ranks *r = ranks_of(s, "tk_allsum");
+    if (!r)
         return tk_session_status(s);
     if (!f || f->module->session != s)
         tk_fail(s, TK_BAD_ARGUMENT, "tk_allsum: the field is NULL, or of another session");
     else if (f->desc->elem == TK_BOOL)
         tk_fail(s, TK_BAD_ARGUMENT, "tk_allsum: field '%s' holds bools", f->desc->name);
+    else
+        make_room(s, r, f);
     const tk_triple t = {f ? f->desc->name : "tk_allsum", forward, backward, along, TK_CALL_AGAIN | TK_CALL_TOGETHER};
     const tk_footprint line = {f, TK_READS | TK_STORES, NULL};
     return tk_call_with(s, &t, f, 0, &line, 1);

@@ -13,6 +13,8 @@ typedef struct gradcheck {
     tk_gradcheck_options o; /* with the inputs that are checked */
     const rt_snapshot *snapshot;
     int64_t scalars; /* of all inputs */
+    int owner;       /* of several processes: whose inputs are checked */
+    int worst_owner; /* the owner of the worst */
     double *reverse; /* of the field being checked, or by direction */
     double largest;  /* of them */
     double worst;    /* largest ratio of a difference to what is tolerated */

@@ -11,6 +11,44 @@ static bool is_f32(const gradcheck *g, const tk_field *f)
     return f->desc->elem == TK_F32 || g->loss->desc->elem == TK_F32;
 }
 
+/* ---- several processes: each runs the program as often as the others, and one moves its inputs ---- */
+
+static bool is_mine(const gradcheck *g)
+{
+    return !g->s->agree.fn || g->owner == g->s->agree.rank;
+}
+
+static int64_t owners_count(const gradcheck *g, int64_t n)
+{
+    return tk_rt_agree_most(g->s, "tk_gradcheck", is_mine(g) ? n : 0);
+}
+
+/* A number of the owner's. */
+static double owners_number(const gradcheck *g, double x)
+{
+    int64_t bits = INT64_MIN;
+    if (is_mine(g))
+        memcpy(&bits, &x, sizeof bits);
+    bits = tk_rt_agree_most(g->s, "tk_gradcheck", bits);
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* All have the same loss, from which all draw the same conclusions. */
+static tk_status check_shared(const gradcheck *g, double loss)
+{
+    enum { MOST, LEAST_INVERTED };
+    int64_t bits;
+    memcpy(&bits, &loss, sizeof bits);
+    int64_t words[] = {bits, ~bits};
+    const tk_status st = tk_rt_agree(g->s, "tk_gradcheck", words, 2);
+    if (st != TK_OK || words[MOST] == ~words[LEAST_INVERTED])
+        return st;
+    return tk_fail(g->s, TK_BAD_ARGUMENT,
+                   "tk_gradcheck: the loss '%s' differs between processes: it is to be added up (tk_allsum)",
+                   g->loss->desc->name);
+}
+
 static void run_program(const gradcheck *g)
 {
     tk_rt_snapshot_run(g->snapshot, g->run, g->user);
@@ -27,8 +65,9 @@ static double loss_at(void *ctx, double *x)
 {
     const variable *v = ctx;
     tk_rt_snapshot_restore(v->g->snapshot);
-    tk_rt_scalar_set(v->f, TK_DATA, v->k, *x);
-    *x = tk_rt_scalar_get(v->f, TK_DATA, v->k); /* as rounded to the field's type */
+    *x = v->f->desc->elem == TK_F32 ? (double)(float)*x : *x;
+    if (is_mine(v->g))
+        tk_rt_scalar_set(v->f, TK_DATA, v->k, *x);
     tk_rt_scalar_set(v->g->loss, TK_DATA, 0, 0.0);
     run_program(v->g);
     return tk_rt_scalar_get(v->g->loss, TK_DATA, 0);
@@ -43,6 +82,8 @@ static tk_status reverse_mode(gradcheck *g)
     run_program(g);
     const double loss = tk_rt_scalar_get(g->loss, TK_DATA, 0);
     st = tk_tape_end(g->loss);
+    if (st == TK_OK && g->s->agree.fn)
+        st = check_shared(g, loss);
     return st != TK_OK || isfinite(loss)
                ? st
                : tk_fail(g->s, TK_NOT_FINITE, "'%s' is %s at the checked point: no difference tells its derivative",
@@ -78,37 +119,49 @@ static tk_status done(const gradcheck *g)
     return tk_session_status(g->s);
 }
 
+static void compare(gradcheck *g, const rt_line *l, const modes *m, tk_field *f, int64_t k)
+{
+    const double worst = g->worst;
+    rt_line line = *l;
+    line.x = owners_number(g, line.x);
+    tk_rt_compare(g, &line, m, f, k);
+    g->worst_owner = g->worst == worst ? g->worst_owner : g->owner;
+}
+
 /* ---- each component ---- */
 
 static tk_status check_variable(gradcheck *g, tk_field *f, int64_t k, void *seed)
 {
     modes m = {.reverse = g->reverse[k], .forward = NAN, .has_forward = seed != NULL};
     if (seed) {
-        set_seed(f, seed, k, 1);
+        if (is_mine(g))
+            set_seed(f, seed, k, 1);
         const tk_status st = forward_mode(g, f, seed, &m.forward);
-        set_seed(f, seed, k, 0);
+        if (is_mine(g))
+            set_seed(f, seed, k, 0);
         if (st != TK_OK)
             return st;
     }
     variable v = {g, f, k};
     tk_rt_snapshot_restore(g->snapshot);
-    const rt_line l = {.at = loss_at, .ctx = &v, .x = tk_rt_scalar_get(f, TK_DATA, k), .single = is_f32(g, f)};
-    tk_rt_compare(g, &l, &m, f, k);
+    const rt_line l = {
+        .at = loss_at, .ctx = &v, .x = is_mine(g) ? tk_rt_scalar_get(f, TK_DATA, k) : 0, .single = is_f32(g, f)};
+    compare(g, &l, &m, f, k);
     return done(g);
 }
 
 static tk_status check_field(gradcheck *g, tk_field *f)
 {
-    const int64_t n = (int64_t)tk_rt_scalars(f);
     const bool forward = g->loss->plane[RT_TANGENT] && f->plane[RT_TANGENT];
     tk_status st = reverse_mode(g);
+    const int64_t n = owners_count(g, (int64_t)tk_rt_scalars(f));
     g->reverse = tk_rt_alloc(g->s, (size_t)n * sizeof *g->reverse + 1, false);
     void *seed = forward ? tk_rt_alloc(g->s, tk_field_bytes(f) + 1, true) : NULL;
     if (st == TK_OK && (!g->reverse || (forward && !seed)))
         st = tk_fail(g->s, TK_NO_MEMORY, "out of memory for checking field '%s'", f->desc->name);
     g->largest = 0;
     for (int64_t k = 0; k < n && st == TK_OK; k++) {
-        g->reverse[k] = tk_rt_scalar_get(f, RT_ADJOINT, k);
+        g->reverse[k] = owners_number(g, is_mine(g) ? tk_rt_scalar_get(f, RT_ADJOINT, k) : 0);
         if (isfinite(g->reverse[k]))
             g->largest = fmax(g->largest, fabs(g->reverse[k]));
     }
@@ -143,7 +196,7 @@ static double loss_along(void *ctx, double *distance)
     const gradcheck *g = d->g;
     double moved = 0, squares = 0;
     tk_rt_snapshot_restore(g->snapshot);
-    for (int i = 0; i < g->o.ninputs; i++) {
+    for (int i = 0; i < g->o.ninputs && is_mine(g); i++) {
         tk_field *f = g->o.inputs[i];
         for (int64_t k = 0, n = (int64_t)tk_rt_scalars(f); k < n; k++) {
             const double x = tk_rt_scalar_get(f, TK_DATA, k), along = component_along(d, i, k, x);
@@ -152,7 +205,7 @@ static double loss_along(void *ctx, double *distance)
             squares += along * along;
         }
     }
-    *distance = squares > 0 ? moved / squares : *distance;
+    *distance = owners_number(g, squares > 0 ? moved / squares : *distance);
     tk_rt_scalar_set(g->loss, TK_DATA, 0, 0.0);
     run_program(g);
     return tk_rt_scalar_get(g->loss, TK_DATA, 0);
@@ -166,13 +219,15 @@ static void slopes_of_gradients(gradcheck *g)
         const direction d = {g, j};
         double squares = 0;
         g->reverse[j] = 0;
-        for (int i = 0; i < g->o.ninputs; i++)
+        for (int i = 0; i < g->o.ninputs && is_mine(g); i++)
             for (int64_t k = 0, n = (int64_t)tk_rt_scalars(g->o.inputs[i]); k < n; k++) {
                 const double x = tk_rt_scalar_get(g->o.inputs[i], TK_DATA, k);
                 const double part = tk_rt_scalar_get(g->o.inputs[i], RT_ADJOINT, k) * component_along(&d, i, k, x);
                 g->reverse[j] += part;
                 squares += part * part;
             }
+        squares = owners_number(g, squares);
+        g->reverse[j] = owners_number(g, g->reverse[j]);
         if (isfinite(squares))
             g->largest = fmax(g->largest, sqrt(squares));
     }
@@ -187,7 +242,8 @@ static tk_status forward_along(gradcheck *g, const direction *d, void *seed, dou
         tk_field *f = g->o.inputs[i];
         double part = 0;
         tk_rt_snapshot_restore(g->snapshot);
-        for (int64_t k = 0, n = (int64_t)tk_rt_scalars(f); k < n; k++)
+        memset(seed, 0, tk_field_bytes(f));
+        for (int64_t k = 0, n = (int64_t)tk_rt_scalars(f); k < n && is_mine(g); k++)
             set_seed(f, seed, k, component_along(d, i, k, tk_rt_scalar_get(f, TK_DATA, k)));
         st = forward_mode(g, f, seed, &part);
         *slope += part;
@@ -203,7 +259,7 @@ static tk_status check_along(gradcheck *g, int j, void *seed, bool single)
     if (st != TK_OK)
         return st;
     const rt_line l = {.at = loss_along, .ctx = &d, .x = 0, .single = single};
-    tk_rt_compare(g, &l, &m, NULL, j);
+    compare(g, &l, &m, NULL, j);
     return done(g);
 }
 
@@ -259,11 +315,16 @@ static tk_status check_inputs(gradcheck *g)
         g->o.ninputs = all_inputs(g, all);
         g->o.inputs = all;
     }
-    for (int i = 0; i < g->o.ninputs; i++)
-        g->scalars += (int64_t)tk_rt_scalars(g->o.inputs[i]);
-    tk_status st = g->o.directions ? check_directions(g) : TK_OK;
-    for (int i = 0; i < g->o.ninputs && st == TK_OK && !g->o.directions; i++)
-        st = check_field(g, g->o.inputs[i]);
+    tk_status st = TK_OK;
+    for (g->owner = 0; g->owner < (g->s->agree.fn ? g->s->agree.ranks : 1) && st == TK_OK; g->owner++) {
+        g->scalars = 0;
+        for (int i = 0; i < g->o.ninputs; i++)
+            g->scalars += (int64_t)tk_rt_scalars(g->o.inputs[i]);
+        g->scalars = owners_count(g, g->scalars);
+        st = g->o.directions ? check_directions(g) : TK_OK;
+        for (int i = 0; i < g->o.ninputs && st == TK_OK && !g->o.directions; i++)
+            st = check_field(g, g->o.inputs[i]);
+    }
     tk_rt_free(g->s, all);
     return st;
 }
@@ -296,11 +357,13 @@ static tk_status verdict(const gradcheck *g)
         return TK_OK;
     const rt_text by = tk_rt_text_of_modes(r),
                   element = r->field ? tk_rt_element_text(r->field, TK_DATA, r->component) : (rt_text){""};
-    char at[sizeof element.s + 32];
+    char at[sizeof element.s + 64], process[32] = "";
+    if (g->s->agree.fn)
+        snprintf(process, sizeof process, " of process %d", g->worst_owner);
     if (r->field)
-        snprintf(at, sizeof at, "by '%s'", element.s);
+        snprintf(at, sizeof at, "by '%s'%s", element.s, process);
     else
-        snprintf(at, sizeof at, "along direction %lld", (long long)r->component);
+        snprintf(at, sizeof at, "along direction %lld%s", (long long)r->component, process);
     if (!(g->worst > 1))
         return tk_fail(g->s, TK_UNDECIDED, "differences of '%s' %s whether a derivative is right; that %s is %s%s",
                        g->loss->desc->name, tk_rt_undecided(r), at, by.s, tk_rt_remedy(r, true));
@@ -308,12 +371,9 @@ static tk_status verdict(const gradcheck *g)
                    r->field ? "" : "; without directions the check names the component");
 }
 
-tk_status tk_gradcheck_with(tk_field *loss, const tk_gradcheck_options *options, tk_program_fn run, void *user,
-                            tk_gradcheck_result *result)
+static tk_status check(tk_field *loss, const tk_gradcheck_options *options, tk_program_fn run, void *user,
+                       tk_gradcheck_result *result)
 {
-    if (!loss)
-        return tk_rt_thread_fail(TK_BAD_ARGUMENT, "tk_gradcheck: the loss is NULL");
-    RT_ENTER(loss->module->session, "tk_gradcheck", TK_BAD_STATE);
     gradcheck g = {.s = loss->module->session, .loss = loss, .run = run, .user = user};
     if (options)
         g.o = *options;
@@ -331,6 +391,17 @@ tk_status tk_gradcheck_with(tk_field *loss, const tk_gradcheck_options *options,
     if (result)
         *result = g.result;
     return st == TK_OK ? verdict(&g) : st;
+}
+
+tk_status tk_gradcheck_with(tk_field *loss, const tk_gradcheck_options *options, tk_program_fn run, void *user,
+                            tk_gradcheck_result *result)
+{
+    if (!loss)
+        return tk_rt_thread_fail(TK_BAD_ARGUMENT, "tk_gradcheck: the loss is NULL");
+    tk_session *s = loss->module->session;
+    RT_ENTER(s, "tk_gradcheck", TK_BAD_STATE);
+    const tk_status st = check(loss, options, run, user, result);
+    return s->agree.fn ? tk_rt_agree(s, "the end of tk_gradcheck", NULL, 0) : st;
 }
 
 tk_status tk_gradcheck(tk_field *loss, tk_field *const *inputs, int ninputs, tk_program_fn run, void *user,

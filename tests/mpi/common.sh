@@ -1,7 +1,7 @@
 # For tests/driver/mpi*.sh: `build MODULE HOST FLAGS...` makes a program; `on N PROGRAM ...` runs N processes of it.
 command -v mpirun >/dev/null && command -v mpicc >/dev/null || { echo "no mpirun or mpicc"; exit 77; }
-library=$(dirname "$TKC")/../runtime
-test -e "$library/mpi/libtkc-mpi.a" || { echo "tkc was built without MPI"; exit 77; }
+library=${library-$(dirname "$TKC")/../runtime} # empty: what is installed
+test -z "$library" || test -e "$library/mpi/libtkc-mpi.a" || { echo "tkc was built without MPI"; exit 77; }
 case $(mpirun --version) in
 *"Open MPI"* | *OpenRTE*) mpi_flags="--allow-run-as-root --oversubscribe --bind-to none" ;;
 *) mpi_flags= ;;
@@ -15,6 +15,19 @@ build()
     "$TKC" "$ROOT/tests/mpi/$module.tk" "$@" -o "$module.c"
     mpicc -std=c11 -D_GNU_SOURCE -g -O1 -Wall -Wextra -Werror -I. -I"$ROOT/tests/run" -I"$INCLUDE" \
         "$ROOT/tests/mpi/$host.c" "$module.c" "$library/mpi/libtkc-mpi.a" "$library/libtkc.a" -pthread -lm -o "$host"
+}
+
+# The files of a page, and its commands but for mpirun, in run.sh.
+write_page()
+{
+    python3 - "$1" <<'END'
+import re, sys
+page = open(sys.argv[1]).read()
+for name, text in re.findall(r"<!-- mpi file: (\S+) -->\n```\w+\n(.*?)```", page, re.S):
+    open(name, "w").write(text)
+commands = re.search(r"<!-- mpi run -->\n```sh\n(.*?)```", page, re.S).group(1)
+open("run.sh", "w").write("".join(line for line in commands.splitlines(True) if not line.startswith("mpirun")))
+END
 }
 
 # shellcheck disable=SC2086

@@ -91,9 +91,8 @@ static void check_all_failed(const part *p)
     int least = stencil_status(p->m) == TK_OK, most = least;
     MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     if (most)
-        FAIL("%s: rank %d of %d has %s '%s'", way, rank, ranks, tk_status_name(stencil_status(p->m)), stencil_error(p->m));
-    if (getenv("SAY"))
-        printf("%s: rank %d of %d has %s '%s'\n", way, rank, ranks, tk_status_name(stencil_status(p->m)), stencil_error(p->m));
+        FAIL("%s: rank %d of %d has %s '%s'", way, rank, ranks, tk_status_name(stencil_status(p->m)),
+             stencil_error(p->m));
 }
 
 int main(int argc, char **argv)

@@ -175,7 +175,8 @@ static void misuse(const tk_ghost *good)
     box.extent[0]++;
     refused(tk_halo_create_box(s, one, 1, &box), TK_BAD_ARGUMENT, "boxes overlap or leave gaps", true);
     refused(tk_halo_create_box(s, one, 1, last ? NULL : &box), TK_BAD_ARGUMENT, "the box is NULL", last);
-    CHECK_STATUS(m, tk_allsum(s, last ? m->flag.field : m->wide.field), TK_BAD_ARGUMENT, last ? "holds bools" : "another");
+    CHECK_STATUS(m, tk_allsum(s, last ? m->flag.field : m->wide.field), TK_BAD_ARGUMENT,
+                 last ? "holds bools" : "another");
     CHECK_STATUS(m, tk_allsum(s, NULL), TK_BAD_ARGUMENT, "the field is NULL");
 
     tk_halo *h = tk_halo_create(s, one, 1, good, 2);

@@ -9,7 +9,9 @@
 
 #include <unistd.h>
 
-enum { G = 12 };
+#ifndef G
+#define G 12
+#endif
 
 typedef struct part {
     stencil *m;
@@ -25,7 +27,8 @@ static int rank, ranks;
 static inline double start_of(int64_t i, int64_t j, int which)
 {
     i = (i + G) % G;
-    return which ? 1.0 + 0.1 * sin(0.7 * (double)(i * G + j)) : 0.3 + 0.2 * cos(1.3 * (double)i) * sin(0.4 * (double)j + 1);
+    return which ? 1.0 + 0.1 * sin(0.7 * (double)(i * G + j))
+                 : 0.3 + 0.2 * cos(1.3 * (double)i) * sin(0.4 * (double)j + 1);
 }
 
 /* Ghosts have other data until they are exchanged; those outside of the grid stay as they are. */

@@ -67,8 +67,6 @@ int main(int argc, char **argv)
     same_bits(&p);
     run(&whole);
     const double gradients = differ(&p, &whole);
-    if (getenv("SAY"))
-        printf("%d of %d: %g\n", rank, ranks, gradients);
     if (!(gradients < 1e-15))
         FAIL("rank %d of %d: gradients differ by %g", rank, ranks, gradients);
     CHECK(*p.m->loss.data > 1 && fabs(p.m->c.grad[number(&p, p.box.lo[0] + 1, p.box.lo[1] + 1)]) > 1e-6);

@@ -364,6 +364,7 @@ typedef tk_status (*tk_agree_fn)(void *user, int64_t *words);
  *
  * Under a budget, tapes of all processes have as many launches and calls (TK_BAD_STATE), and run them again in the
  * same order. Launches between two calls with TK_CALL_TOGETHER fit a fourth of the budget (TK_BAD_ARGUMENT).
+ * tk_gradcheck checks the inputs of each process in turn: all call it, with the same fields and a loss that all share.
  *
  * TK_BAD_ARGUMENT: a wrong rank. TK_BAD_STATE: there is a function, a tape is open, or a kernel is running. */
 tk_status tk_session_set_agree(tk_session *s, int rank, int ranks, tk_agree_fn agree, void *user);
