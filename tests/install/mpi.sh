@@ -1,0 +1,31 @@
+# libtkc-mpi in the installed tree: pkg-config, and CMake's component MPI.
+# slow: 10
+# inputs: build-files runtime docs/large.md tests/mpi
+for tool in cmake mpirun mpicc; do
+    command -v $tool >/dev/null || { echo "no $tool"; exit 77; }
+done
+pkg-config --exists tkc-mpi || { echo "tkc was built without MPI"; exit 77; }
+TKC=$(command -v tkc)
+library= INCLUDE=
+. "$ROOT/tests/mpi/common.sh"
+write_page "$ROOT/docs/large.md"
+sh -e run.sh 2>err || { cat err; exit 1; }
+cat >CMakeLists.txt <<'END'
+cmake_minimum_required(VERSION 3.21)
+project(heat LANGUAGES C)
+find_package(tkc REQUIRED COMPONENTS MPI)
+add_executable(host main.c)
+tkc_add_module(host heat.tk)
+target_link_libraries(host PRIVATE tkc::mpi)
+END
+rm heat.c heat.h
+cmake -B build -DCMAKE_PREFIX_PATH="$PREFIX" >log || { cat log; exit 1; }
+cmake --build build >log || { cat log; exit 1; }
+on 2 build/host
+cp out by_cmake
+on 2 ./heat
+cmp out by_cmake
+grep -q '^loss ' out
+sed -i 's/COMPONENTS MPI/COMPONENTS GRAPHICS/' CMakeLists.txt
+! cmake -B other -DCMAKE_PREFIX_PATH="$PREFIX" >log 2>&1 || exit 1
+grep -q "no component but MPI" log
