@@ -140,6 +140,16 @@ static void explain_element(words *w, const ir_matrix *x, bool first)
     explain_made(w, x);
 }
 
+static void explain_computed(words *w, const ir_matrix *x)
+{
+    const char *word = is_hessian(x) ? "hess" : "jac";
+    say(w, "  ", "Sparse %s by %s: %s_%s_%s runs one %s per colour of columns.", matrix_word(x),
+        ir_request_of(x->of, x->kind)->by->name, w->m->name, x->of->name, word,
+        is_hessian(x) ? "second-order product" : "forward product");
+    say(w, "  - ", "the pattern is computed from sets of columns. Iterations are no elements (%s): %s.",
+        line_of(w, x->why_at), x->why);
+}
+
 void explain_matrices(words *w, const ir_func *k)
 {
     bool first = true;
@@ -147,7 +157,9 @@ void explain_matrices(words *w, const ir_func *k)
         const ir_matrix *x = w->m->matrices.at[i];
         if (x->of != k || x->value)
             continue;
-        if (is_sparse(x))
+        if (is_sparse(x) && !x->vertices)
+            explain_computed(w, x);
+        else if (is_sparse(x))
             explain_element(w, x, first);
         else
             explain_dense(w, x);

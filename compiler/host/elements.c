@@ -1,5 +1,7 @@
 /* Sparse matrices of kernels in C: the functions that make a pattern and add to its values. */
 #include "host/host_int.h"
+#include "ir/ops.h"
+#include "passes/analysis/analysis.h"
 
 #include <string.h>
 
@@ -110,15 +112,121 @@ void elements_print_header(emitter *e, const ir_func *k)
     sb_add(e->out, ";\n\n");
 }
 
+/* The matrix is computed: there are no elements. */
+static bool is_computed(const entry *x)
+{
+    return !x->kernel->ad.elements.arity;
+}
+
+static int hidden_arrays(const ir_func *f)
+{
+    int n = 0;
+    for (int i = 0; i < f->nsig; i++)
+        n += f->sig[i].array && f->sig[i].array->beside;
+    return n;
+}
+
+/* Memory that depends on the columns, as the arrays of the two kernels. */
+static void print_active(emitter *e, const entry *x)
+{
+    sb_printf(e->out, "static const tk_storage %s_active[] = {", x->desc);
+    const char *between = "";
+    for (int i = 0; i < x->sweep->nsig; i++) {
+        const ir_field *a = x->sweep->sig[i].array;
+        if (!a || !a->beside)
+            continue;
+        sb_printf(e->out, "%s{%d, %s}", between, a->beside->index, plane_enum(a->beside_plane));
+        between = ", ";
+    }
+    sb_add(e->out, "};\n");
+}
+
+/* Memory of fields that the sweep writes; how much. */
+static int print_written(emitter *e, const entry *x)
+{
+    effects all = effects_of_region(e->m, x->sweep->body);
+    strbuf b = {0};
+    int n = 0;
+    for (size_t at = 0; at < e->m->nfields * IR_PLANES; at++)
+        if (all.at[at] & (OP_STORES | OP_ADDS))
+            sb_printf(&b, "%s{%d, %s}", n++ ? ", " : "", ir_storage_field(e->m, at)->index,
+                      plane_enum(ir_storage_plane(at)));
+    sb_printf(e->out, "static const tk_storage %s_written[] = {%s};\n", x->desc, sb_str(&b));
+    sb_free(&b);
+    effects_free(&all);
+    return n;
+}
+
 static void print_desc(emitter *e, const entry *x)
 {
     const bool hess = x->by->kind == IR_DERIVE_BLOCKS;
     const ir_elements *all = &x->kernel->ad.elements;
+    const char *more = "";
+    if (is_computed(x)) {
+        print_active(e, x);
+        const int nwritten = print_written(e, x);
+        more = arena_printf(e->mem, ",\n    .active = %s_active, .nactive = %d, .written = %s_written, .nwritten = %d",
+                            x->desc, hidden_arrays(x->sweep), x->desc, nwritten);
+    }
     sb_printf(e->out,
               "static const tk_elements %s = {.name = %s, .by = %d, .to = %d, .width = %d, .hessian = %s, .elem = "
-              "%s};\n\n",
-              x->desc, c_string(e->mem, x->kernel->name), x->by->by->index, all->to->index, all->arity + !hess,
-              hess ? "true" : "false", scalar_enum(element_of(x->sweep)));
+              "%s%s};\n\n",
+              x->desc, c_string(e->mem, x->kernel->name), x->by->by->index, all->to->index,
+              is_computed(x) ? 2 : all->arity + !hess, hess ? "true" : "false", scalar_enum(element_of(x->sweep)),
+              more);
+}
+
+/* ---- computed matrices ---- */
+
+/* The arguments of a kernel that carries sets or tangents: sizes and arrays. */
+static const char *memory_of(emitter *e, const entry *x, const ir_func *f)
+{
+    const char *args = x->given;
+    int n = 0;
+    for (int i = 0; i < f->nsig; i++)
+        if (f->sig[i].array && f->sig[i].array->beside) {
+            args = arena_printf(e->mem, "%s, %s.sizes[%d], (%s *)%s.memory[%d]", args, x->run, n,
+                                scalar_c_type(f->sig[i].elem), x->run, n);
+            n++;
+        }
+    return args;
+}
+
+static void print_launches(emitter *e, const entry *x, const ir_func *f, const char *next)
+{
+    strbuf *b = e->out;
+    sb_printf(b, "    while (%s == TK_OK && %s.goes_on) {\n", x->status, x->run);
+    sb_printf(b, "        %s = %s(%s);\n", x->status, file_level(e, f->name), memory_of(e, x, f));
+    sb_printf(b, "        if (%s == TK_OK)\n            %s = %s(&%s);\n    }\n", x->status, x->status, next, x->run);
+}
+
+static void print_computed_pattern(emitter *e, const entry *x)
+{
+    strbuf *b = e->out;
+    print_pattern_signature(e, x);
+    sb_printf(b, "\n{\n    tk_coloured %s;\n", x->run);
+    sb_printf(b, "    tk_status %s = tk_sets_open(%s ? &%s->tk : NULL, &%s, %s, %s, &%s);\n", x->status, x->self,
+              x->self, x->desc, x->options, x->pattern, x->run);
+    print_launches(e, x, x->places, "tk_sets_next");
+    sb_printf(b, "    return tk_sets_close(&%s, %s, %s, %s);\n}\n\n", x->run, x->status, x->options, x->pattern);
+}
+
+static void print_computed_sweep(emitter *e, const entry *x)
+{
+    strbuf *b = e->out;
+    print_sweep_signature(e, x);
+    sb_printf(b, "\n{\n    tk_coloured %s;\n    tk_status %s = TK_OK;\n", x->run, x->status);
+    if (e->m->debug) {
+        sb_printf(b, "    %s = tk_sets_reopen(%s ? &%s->tk : NULL, &%s, %s, &%s);\n", x->status, x->self, x->self,
+                  x->desc, x->pattern, x->run);
+        print_launches(e, x, x->places, "tk_sets_next");
+        sb_printf(b, "    %s = tk_sets_compare(&%s, %s);\n", x->status, x->run, x->status);
+        sb_printf(b, "    if (%s != TK_OK)\n        return %s;\n", x->status, x->status);
+    }
+    sb_printf(b, "    %s = tk_products_open(%s ? &%s->tk : NULL, &%s, %s, %s, %s, &%s);\n", x->status, x->self, x->self,
+              x->desc, x->pattern, x->values, x->n, x->run);
+    print_launches(e, x, x->sweep, "tk_products_next");
+    sb_printf(b, "    return tk_products_close(&%s, %s);\n}\n\n", x->run, x->status);
 }
 
 static void print_pattern(emitter *e, const entry *x)
@@ -177,7 +285,12 @@ void emit_elements(emitter *e)
             continue;
         const entry x = entry_of(e, k);
         print_desc(e, &x);
-        print_pattern(e, &x);
-        print_sweep(e, &x);
+        if (is_computed(&x)) {
+            print_computed_pattern(e, &x);
+            print_computed_sweep(e, &x);
+        } else {
+            print_pattern(e, &x);
+            print_sweep(e, &x);
+        }
     }
 }

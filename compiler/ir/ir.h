@@ -211,8 +211,11 @@ struct ir_field {
     bool in, out;  /* of an array: its values go in, come out */
     bool copied; /* of an `out` array of a kernel: the adjoint changes its gradient, and works on a copy; by the arrays
                     pass */
-    ir_extent *dims; /* of an array */
-    int index;       /* in module->fields */
+    ir_extent *dims;        /* of an array */
+    const ir_field *beside; /* of an array: it holds the tangents, or sets of columns, of a plane of that field, by the
+                               number of the component; NULL: none */
+    ir_plane beside_plane;
+    int index; /* in module->fields */
     /* a field of structs is a field for each member that is no struct, in order */
     ir_field *lead; /* the one of the first member, whose extents are everybody's; NULL: no field of structs */
     const ir_struct *structure; /* of its elements */

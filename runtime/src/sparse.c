@@ -46,10 +46,9 @@ static tk_status no_memory(tk_session *s, const tk_elements *k)
     return tk_fail(s, TK_NO_MEMORY, "out of memory for the pattern of '%s'", k->name);
 }
 
-tk_status tk_sparse_begin(tk_module *m, const tk_elements *k, int64_t elements, const tk_sparse_options *opt,
-                          tk_sparse **pattern, int64_t **places)
+tk_status tk_rt_sparse_check(tk_module *m, const tk_elements *k, const tk_sparse_options *opt,
+                             tk_sparse *const *pattern)
 {
-    *places = NULL;
     if (!m || !m->session)
         return tk_rt_thread_fail(TK_BAD_ARGUMENT, "the pattern of '%s': the module is NULL", k->name);
     tk_session *s = m->session;
@@ -62,8 +61,19 @@ tk_status tk_sparse_begin(tk_module *m, const tk_elements *k, int64_t elements, 
     if (own.rows > INT32_MAX || own.cols > INT32_MAX)
         return tk_fail(s, TK_BAD_ARGUMENT, "the matrix of '%s' has more than 2147483647 rows or columns of blocks",
                        k->name);
+    return TK_OK;
+}
+
+tk_status tk_sparse_begin(tk_module *m, const tk_elements *k, int64_t elements, const tk_sparse_options *opt,
+                          tk_sparse **pattern, int64_t **places)
+{
+    *places = NULL;
+    const tk_status st = tk_rt_sparse_check(m, k, opt, pattern);
+    if (st != TK_OK)
+        return st;
+    const tk_sparse own = made_for(m, k, opt);
     *places = tk_rt_sparse_alloc(&own, elements < INT64_MAX / k->width ? elements * k->width : -1, sizeof **places);
-    return *places ? TK_OK : no_memory(s, k);
+    return *places ? TK_OK : no_memory(m->session, k);
 }
 
 static tk_sparse *create(const tk_sparse *like)
@@ -88,8 +98,7 @@ static tk_status check_places(tk_module *m, const tk_sparse *p, const tk_element
     return TK_OK;
 }
 
-/* Whether the pattern has these elements already. */
-static bool has_places(const tk_sparse *p, const tk_elements *k, const int64_t *places, int64_t n)
+bool tk_rt_sparse_has(const tk_sparse *p, const tk_elements *k, const int64_t *places, int64_t n)
 {
     const rt_elements *x = tk_rt_sparse_part(p, k);
     bool same = x && p->starts && x->n == n;
@@ -120,6 +129,7 @@ static bool enter(tk_sparse *p, const tk_elements *k, const int64_t *places, int
     for (int64_t i = 0; i < n * k->width; i++)
         own[i] = places[i] < 0 ? -1 : (int32_t)places[i];
     tk_rt_block_free(x->places);
+    tk_rt_sparse_uncolour(x);
     x->k = k;
     x->n = n;
     x->places = own;
@@ -134,7 +144,7 @@ tk_status tk_sparse_end(tk_module *m, const tk_elements *k, tk_status ran, int64
     const tk_sparse own = made_for(m, k, opt);
     tk_status st = ran == TK_OK ? check_places(m, &own, k, places, elements) : ran;
     tk_sparse *p = *pattern;
-    if (st == TK_OK && has_places(p, k, places, elements)) {
+    if (st == TK_OK && tk_rt_sparse_has(p, k, places, elements)) {
         tk_rt_block_free(places);
         return TK_OK;
     }
@@ -160,8 +170,10 @@ void tk_sparse_free(tk_sparse *p)
     if (!p)
         return;
     tk_rt_sparse_clear(p);
-    for (int i = 0; i < p->nparts; i++)
+    for (int i = 0; i < p->nparts; i++) {
         tk_rt_block_free(p->parts[i].places);
+        tk_rt_sparse_uncolour(&p->parts[i]);
+    }
     tk_rt_block_free(p->parts);
     tk_rt_block_free(p);
 }
@@ -228,7 +240,7 @@ tk_status tk_rt_sparse_changed(tk_module *m, const tk_elements *k)
 
 tk_status tk_sparse_compare(const tk_sparse_run *run)
 {
-    return has_places(run->p, run->k, run->places, run->elements) ? TK_OK : tk_rt_sparse_changed(run->m, run->k);
+    return tk_rt_sparse_has(run->p, run->k, run->places, run->elements) ? TK_OK : tk_rt_sparse_changed(run->m, run->k);
 }
 
 typedef struct spread {

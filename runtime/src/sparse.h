@@ -13,6 +13,10 @@ typedef struct rt_elements {
      * in its row; of a Jacobian the same for each vertex. uint8_t, or uint32_t if a row has more blocks. */
     void *offsets;
     int pairs;
+    /* Of a computed matrix, NULL until values are wanted: the colours of columns, and the elements of each colour. */
+    int32_t *colour;
+    int64_t *of_colour, *first; /* elements number of_colour[first[c]] to of_colour[first[c + 1] - 1] */
+    int32_t ncolours;
 } rt_elements;
 
 /* Rows of blocks: row i has the columns col[start[i]] to col[start[i + 1] - 1], in order. */
@@ -81,6 +85,40 @@ static inline int64_t tk_rt_sparse_offset(const tk_sparse *p, const rt_elements 
 rt_elements *tk_rt_sparse_part(const tk_sparse *p, const tk_elements *k);
 /* Fails the session: the pattern has to be made again. */
 tk_status tk_rt_sparse_changed(tk_module *m, const tk_elements *k);
+
+/* TK_BAD_ARGUMENT: m or pattern is NULL, or *pattern has another shape or layout. */
+tk_status tk_rt_sparse_check(tk_module *m, const tk_elements *k, const tk_sparse_options *opt,
+                             tk_sparse *const *pattern);
+/* Whether the pattern has these elements already. */
+bool tk_rt_sparse_has(const tk_sparse *p, const tk_elements *k, const int64_t *places, int64_t n);
+
+/* ---- colour.c ---- */
+
+/* Colours the columns of a matrix so that no row has two columns of one colour. Returns the number of colours; -1:
+ * out of memory. start, col: the columns of each row. */
+int32_t tk_rt_colour_columns(tk_session *s, int64_t rows, int64_t cols, const int64_t *start, const int32_t *col,
+                             int32_t *colour);
+/* The colours of the columns of a part, if there are none yet. TK_NO_MEMORY. */
+tk_status tk_rt_sparse_colour(tk_session *s, const tk_sparse *p, rt_elements *x);
+void tk_rt_sparse_uncolour(rt_elements *x);
+
+/* ---- coloured.c ---- */
+
+/* What a run of launches has: the first member of what sets.c and products.c keep of it. */
+typedef struct rt_coloured {
+    tk_module *m;
+    const tk_elements *k;
+    int64_t *sizes;
+    void **memory;
+} rt_coloured;
+/* Arrays for the active planes, of sets or of tangents. TK_NO_MEMORY, reported. */
+tk_status tk_rt_coloured_open(tk_coloured *run, rt_coloured *own, bool sets);
+/* All of them are zero. */
+void tk_rt_coloured_clear(const rt_coloured *own, bool sets);
+void tk_rt_coloured_close(rt_coloured *own);
+/* Those of the columns and of the rows. */
+void *tk_rt_coloured_columns(const rt_coloured *own);
+void *tk_rt_coloured_rows(const rt_coloured *own);
 
 /* ---- sparse_project.c ---- */
 

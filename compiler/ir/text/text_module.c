@@ -215,6 +215,15 @@ static void field(ir_text *t, ir_field *f)
     else
         own_extents(t, f);
     member_of(t, f);
+    void *beside = (void *)f->beside;
+    if (text_opt(t, " beside ", beside != NULL)) {
+        int plane = (int)f->beside_plane;
+        text_refer(t, &t->fields, "field", &beside);
+        text_lit(t, " plane ");
+        text_int(t, &plane, 0, IR_PLANES - 1);
+        f->beside = beside;
+        f->beside_plane = (ir_plane)plane;
+    }
     if (f->layout == IR_FIELD_DENSE)
         f->layout = ir_field_layout_plain(f);
     text_opt_string(t, " doc ", &f->doc);

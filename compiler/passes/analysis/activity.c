@@ -415,6 +415,12 @@ activity activity_of_params(const ir_func *f, const bool *wanted)
     return follow(&w, activity_no_storage(f->module));
 }
 
+activity activity_of_memory(const ir_func *f, const bool *storage)
+{
+    flow w = flow_create(f);
+    return follow(&w, storage);
+}
+
 void activity_free(activity *a)
 {
     free(a->varied);

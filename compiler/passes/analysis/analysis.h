@@ -16,6 +16,8 @@ typedef enum activity_mode { ACTIVITY_REVERSE, ACTIVITY_FORWARD } activity_mode;
 activity activity_compute(const ir_func *f, activity_mode mode);
 /* Of a function by its parameters alone, or those that are wanted: memory counts as constant. */
 activity activity_of_params(const ir_func *f, const bool *wanted);
+/* By the active memory alone, by ir_storage. */
+activity activity_of_memory(const ir_func *f, const bool *storage);
 void activity_free(activity *a);
 static inline bool activity_has(const activity *a, const ir_value *v)
 {

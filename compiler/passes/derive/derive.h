@@ -41,6 +41,10 @@ ir_func *forward_func(ir_func *f);
 /* The JVP of a kernel, or of its adjoint (hvp). passes/derive/forward.c */
 ir_func *pass_forward(ir_func *f, ir_func_kind kind, const char *name);
 
+/* The JVP of a kernel along memory alone, whose tangents stand in arrays: a new kernel of the same signature. active,
+ * beside: by ir_storage. passes/derive/forward.c */
+ir_func *forward_beside(ir_func *f, const char *name, const bool *active, ir_field *const *beside);
+
 /* The Jacobian and the Hessian of an export func that asks for them. False after errors. passes/derive/jacobian/ */
 bool pass_jacobian(ir_func *f);
 

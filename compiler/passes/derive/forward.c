@@ -116,8 +116,15 @@ static void fwd_memory(fwd *w, ir_builder *b, const ir_op *op)
     if (!has_storage(w, op) || (w->passive && op->code == OP_LOAD))
         return;
     ir_field *f = ir_field_of(op);
-    const ir_plane plane = ir_tangent_of(ir_access_attr(op)->plane);
+    ir_plane plane = IR_DATA;
     ir_value **idx = subscripts(w, op), *comp = idx[f->ndim];
+    if (w->beside) {
+        idx[0] = ir_component_number(b, f, idx);
+        comp = ir_const_i(b, SC_I64, 0);
+        f = w->beside[ir_storage_of_op(op)];
+    } else {
+        plane = ir_tangent_of(ir_access_attr(op)->plane);
+    }
     const ir_value *v = op->code == OP_LOAD ? op->res[0] : op->args[op->nargs - 1];
     if (op->code == OP_LOAD) {
         ir_value *t = ir_load(b, f, plane, idx, comp);
@@ -380,6 +387,24 @@ static void copy_signature(fwd *w)
             fwd_tangent_param(w, out->body, f->body->params[i]);
 }
 
+/* w has what is active and where. */
+static void build_by(fwd *w)
+{
+    const ir_func *f = w->from;
+    w->val = ir_map_create(f);
+    w->tan = ir_map_create(f);
+    copy_signature(w);
+    bool *tangent = ARENA_ARRAY(w->m->mem, bool, f->nresults + 1);
+    for (int i = 0; i < f->nresults; i++)
+        tangent[i] = scalar_is_float(f->results[i]);
+    fwd_fill(w, w->out->body, f->body, tangent);
+    vec_free(&w->layouts);
+    ir_map_free(&w->val);
+    ir_map_free(&w->tan);
+    activity_free(&w->act);
+    decide_handed_on(w->out);
+}
+
 static void build(ir_func *f, ir_func *out, gradient_maker gradient, along_kind kind)
 {
     fwd w = {.m = f->module,
@@ -391,19 +416,8 @@ static void build(ir_func *f, ir_func *out, gradient_maker gradient, along_kind 
     w.act = gradient ? activity_of_params(f, NULL) : activity_compute(f, ACTIVITY_FORWARD);
     if (w.passive)
         memset(w.act.varied, 0, w.act.n * sizeof *w.act.varied);
-    w.val = ir_map_create(f);
-    w.tan = ir_map_create(f);
     w.storage = gradient ? activity_no_storage(w.m) : activity_storage_of(f, ACTIVITY_FORWARD);
-    copy_signature(&w);
-    bool *tangent = ARENA_ARRAY(w.m->mem, bool, f->nresults + 1);
-    for (int i = 0; i < f->nresults; i++)
-        tangent[i] = scalar_is_float(f->results[i]);
-    fwd_fill(&w, out->body, f->body, tangent);
-    vec_free(&w.layouts);
-    ir_map_free(&w.val);
-    ir_map_free(&w.tan);
-    activity_free(&w.act);
-    decide_handed_on(out);
+    build_by(&w);
 }
 
 ir_func *forward_func(ir_func *f)
@@ -484,4 +498,17 @@ ir_func *pass_forward(ir_func *f, ir_func_kind kind, const char *name)
         f->ad.jvp = out;
     build(f, out, NULL, ALONG_JVP);
     return out;
+}
+
+ir_func *forward_beside(ir_func *f, const char *name, const bool *active, ir_field *const *beside)
+{
+    fwd w = {.m = f->module,
+             .from = f,
+             .out = ir_func_create(f->module, f->kind, name),
+             .storage = active,
+             .beside = beside,
+             .act = activity_of_memory(f, active)};
+    build_by(&w);
+    w.out->ad = f->ad;
+    return w.out;
 }

@@ -21,6 +21,7 @@ typedef struct fwd {
     activity act;
     ir_map val, tan;         /* source value -> its clone, its tangent (unset: zero) */
     const bool *storage;     /* by ir_storage */
+    ir_field *const *beside; /* by ir_storage, arrays that hold its tangents; NULL: planes of the fields do */
     gradient_maker gradient; /* not NULL: memory counts as constant */
     along_kind kind;         /* then */
     bool passive;            /* of a no_grad kernel: nothing has a tangent, but what is stored over loses its own */

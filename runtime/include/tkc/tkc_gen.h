@@ -303,13 +303,24 @@ void tk_print(tk_session *s, const char *text);
 
 /* ---- sparse matrices ---- */
 
+/* A plane of a field. */
+typedef struct tk_storage {
+    int field;
+    tk_plane plane;
+} tk_storage;
+
 /* A kernel whose iterations are elements. Each has `width` places: vertices, elements of field `by`, INT64_MIN for
- * none. A Jacobian has the rows of field `to`, whose number precedes the vertices. The energy of a Hessian is `to`. */
+ * none. A Jacobian has the rows of field `to`, whose number precedes the vertices. The energy of a Hessian is `to`.
+ * Of a computed matrix, an element is a block: its row and its column. */
 typedef struct tk_elements {
     const char *name;
     int by, to, width;
     bool hessian;
     tk_scalar elem; /* of the values */
+    /* Of a computed matrix, else NULL: planes that depend on the columns, the plane of the rows last; planes that the
+     * kernel writes. */
+    const tk_storage *active, *written;
+    int nactive, nwritten;
 } tk_elements;
 
 /* A sweep. Each launch evaluates elements from number `from` on, as many as there is room for. It stores number k of an
@@ -348,6 +359,31 @@ tk_status tk_sparse_compare(const tk_sparse_run *run);
 tk_status tk_sparse_add(tk_sparse_run *run);
 /* Ends a sweep, after a failure too. Returns `ran`, or a failure of its own. */
 tk_status tk_sparse_close(tk_sparse_run *run, tk_status ran);
+
+/* Launches for a computed matrix. Each gets the active planes as arrays: sets of 64 columns, a bit each (int64_t), or
+ * tangents. */
+typedef struct tk_coloured {
+    const int64_t *sizes; /* of the arrays */
+    void *const *memory;
+    bool goes_on; /* launch again */
+    struct rt_coloured *own;
+} tk_coloured;
+
+/* Begins the pattern, launches with sets. Errors as tk_sparse_begin. tk_sets_close follows in any case. */
+tk_status tk_sets_open(tk_module *m, const tk_elements *k, const tk_sparse_options *opt, tk_sparse **pattern,
+                       tk_coloured *run);
+/* Takes the sets of a launch, and prepares the next launch. TK_NO_MEMORY. */
+tk_status tk_sets_next(tk_coloured *run);
+/* Errors as tk_sparse_end. */
+tk_status tk_sets_close(tk_coloured *run, tk_status ran, const tk_sparse_options *opt, tk_sparse **pattern);
+/* --debug: the same, compared with a pattern. Without one nothing is launched. TK_BAD_STATE: they differ. */
+tk_status tk_sets_reopen(tk_module *m, const tk_elements *k, tk_sparse *p, tk_coloured *run);
+tk_status tk_sets_compare(tk_coloured *run, tk_status ran);
+/* Begins the launches with tangents, one for each colour of columns. Errors as tk_sparse_open. */
+tk_status tk_products_open(tk_module *m, const tk_elements *k, tk_sparse *p, void *values, size_t n, tk_coloured *run);
+/* Adds the tangents of a launch to the values, and prepares the next launch. */
+tk_status tk_products_next(tk_coloured *run);
+tk_status tk_products_close(tk_coloured *run, tk_status ran);
 
 static inline uint64_t tk_bits_f64(double x)
 {

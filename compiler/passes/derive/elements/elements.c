@@ -1,6 +1,7 @@
 /* Sparse Jacobians and Hessians of kernels: derive(jac(x)), derive(hess(x)). A kernel whose parallel loops add to an
  * energy, or store residuals, gets two kernels beside it: its places, and its sweep. libtkc makes the pattern of the
- * one, and launches the other. */
+ * one, and launches the other. Other kernels get computed patterns: computed/. */
+#include "passes/derive/computed/computed.h"
 #include "passes/derive/derive.h"
 #include "passes/derive/elements/elements_int.h"
 #include "passes/simplify/simplify.h"
@@ -20,56 +21,61 @@ static ir_func *prepared(ir_func *k)
     return f;
 }
 
-static bool is_taken(const ir_module *m, const char *name)
-{
-    bool taken = false;
-    for (size_t i = 0; i < m->funcs.len; i++)
-        taken |= m->funcs.at[i]->name == name;
-    return taken;
-}
-
-static ir_func *copy(const ir_func *f, const ir_func *k, const char *suffix)
-{
-    ir_module *m = f->module;
-    const char *name = intern(m->names, arena_printf(m->mem, "%s_%s", k->name, suffix));
-    while (is_taken(m, name))
-        name = intern(m->names, arena_printf(m->mem, "%s_", name));
-    return ir_clone_func(f, name);
-}
-
 static const char *kind_word(const ir_request *r)
 {
     return r->kind == IR_DERIVE_BLOCKS ? "hess" : "jac";
 }
 
-static void refuse(const ir_func *k, const ir_request *r, const elements *e)
+static void refuse(const ir_func *k, const ir_request *r, const char *why, src_loc at)
 {
-    diag(k->module->diag, span_at(e->at), DIAG_ELEMENTS, k->name, kind_word(r), r->by->name, e->why);
+    diag(k->module->diag, span_at(at), DIAG_ELEMENTS, k->name, kind_word(r), r->by->name, why);
+}
+
+static ir_func *kernel_of(const ir_func *base, const ir_func *k, const ir_request *r, const char *what)
+{
+    return ir_clone_func(base, hidden_name(k, arena_printf(k->module->mem, "%s_%s", kind_word(r), what)));
+}
+
+/* Why the iterations are no elements; NULL: they are, and the kernels are made. */
+static const char *make_elements(ir_func *k, const ir_request *r, const ir_func *base, src_loc *at)
+{
+    ir_func *places = kernel_of(base, k, r, "places"), *sweep = kernel_of(base, k, r, "sweep");
+    const size_t listed = k->module->matrices.len;
+    elements e = elements_of(places, r->kind, r->by), s = {.why = e.why, .at = e.at};
+    const int arity = elements_arity(&e);
+    if (!e.why) {
+        s = elements_of(sweep, r->kind, r->by);
+        make_sweep(&s, k, arity);
+        if (!s.why)
+            make_places(&e, k);
+    }
+    *at = s.at;
+    if (s.why) {
+        k->module->matrices.len = listed;
+        rev_forget(k->module, places);
+        rev_forget(k->module, sweep);
+    } else {
+        k->ad.elements = (ir_elements){places, sweep, arity, e.to};
+    }
+    elements_free(&s);
+    elements_free(&e);
+    return s.why;
 }
 
 static void make(ir_func *k, const ir_request *r)
 {
-    ir_module *m = k->module;
-    const char *word = kind_word(r);
     ir_func *base = prepared(k);
-    ir_func *places = copy(base, k, arena_printf(m->mem, "%s_places", word)),
-            *sweep = copy(base, k, arena_printf(m->mem, "%s_sweep", word));
-    rev_forget(m, base);
-    elements e = elements_of(places, r->kind, r->by);
-    if (!e.why) {
-        elements s = elements_of(sweep, r->kind, r->by);
-        const int arity = elements_arity(&e);
-        make_sweep(&s, k, arity);
-        if (s.why)
-            refuse(k, r, &s);
+    src_loc at, computed_at = {0};
+    const char *why = make_elements(k, r, base, &at);
+    if (why) {
+        const bool rows = r->kind == IR_DERIVE_ROWS;
+        const char *neither = rows ? make_computed(k, r, base, &computed_at) : why;
+        if (neither)
+            refuse(k, r, neither, rows ? computed_at : at);
         else
-            make_places(&e, k);
-        k->ad.elements = (ir_elements){places, sweep, arity, e.to};
-        elements_free(&s);
-    } else {
-        refuse(k, r, &e);
+            note_computed(k, r, why, at);
     }
-    elements_free(&e);
+    rev_forget(k->module, base);
 }
 
 bool pass_elements(ir_func *k)

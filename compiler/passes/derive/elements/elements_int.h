@@ -75,6 +75,9 @@ void run_at_most(numbering *n, ir_op *task, ir_value *most);
  * elements run. *room becomes what is left for the next loops: nothing if a row did not fit. */
 ir_value *run_rows(numbering *n, ir_op *task, ir_value *base, ir_value *from, ir_value **room);
 
+/* A free name in the module: that of k and the suffix. */
+const char *hidden_name(const ir_func *k, const char *suffix);
+
 void make_places(elements *e, ir_func *of);
 void make_sweep(elements *e, ir_func *of, int arity);
 

@@ -4,7 +4,24 @@
 
 #include <string.h>
 
-/* ---- signatures ---- */
+/* ---- names and signatures ---- */
+
+static bool is_taken(const ir_module *m, const char *name)
+{
+    bool taken = false;
+    for (size_t i = 0; i < m->funcs.len; i++)
+        taken |= m->funcs.at[i]->name == name;
+    return taken;
+}
+
+const char *hidden_name(const ir_func *k, const char *suffix)
+{
+    ir_module *m = k->module;
+    const char *name = intern(m->names, arena_printf(m->mem, "%s_%s", k->name, suffix));
+    while (is_taken(m, name))
+        name = intern(m->names, arena_printf(m->mem, "%s_", name));
+    return name;
+}
 
 void hidden_begin(ir_func *f, ir_func *of, int narguments)
 {

@@ -1,0 +1,170 @@
+/* Launches for computed matrices: their arrays, and the values. */
+#include "sparse.h"
+#include "states.h"
+
+/* ---- the arrays of the active planes ---- */
+
+static tk_scalar scalar_of(const rt_coloured *own, int i, bool sets)
+{
+    return sets ? TK_I64 : own->m->fields[own->k->active[i].field].desc->elem;
+}
+
+tk_status tk_rt_coloured_open(tk_coloured *run, rt_coloured *own, bool sets)
+{
+    tk_session *s = own->m->session;
+    const int n = own->k->nactive;
+    own->sizes = tk_rt_alloc(s, (size_t)n * sizeof *own->sizes, true);
+    own->memory = tk_rt_alloc(s, (size_t)n * sizeof *own->memory, true);
+    bool ok = own->sizes && own->memory;
+    for (int i = 0; ok && i < n; i++) {
+        const size_t count = tk_rt_scalars(&own->m->fields[own->k->active[i].field]);
+        own->sizes[i] = (int64_t)count;
+        own->memory[i] = tk_rt_alloc(s, (count + 1) * tk_rt_scalar_bytes(scalar_of(own, i, sets)), true);
+        ok = own->memory[i] != NULL;
+    }
+    if (!ok)
+        return tk_fail(s, TK_NO_MEMORY, "out of memory for the matrix of '%s'", own->k->name);
+    run->sizes = own->sizes;
+    run->memory = own->memory;
+    run->own = own;
+    return TK_OK;
+}
+
+void tk_rt_coloured_clear(const rt_coloured *own, bool sets)
+{
+    for (int i = 0; i < own->k->nactive; i++)
+        memset(own->memory[i], 0, (size_t)own->sizes[i] * tk_rt_scalar_bytes(scalar_of(own, i, sets)));
+}
+
+void tk_rt_coloured_close(rt_coloured *own)
+{
+    tk_session *s = own->m->session;
+    for (int i = 0; own->memory && i < own->k->nactive; i++)
+        tk_rt_free(s, own->memory[i]);
+    tk_rt_free(s, own->memory);
+    tk_rt_free(s, own->sizes);
+}
+
+void *tk_rt_coloured_columns(const rt_coloured *own)
+{
+    int i = 0;
+    while (own->k->active[i].field != own->k->by || own->k->active[i].plane != TK_DATA)
+        i++;
+    return own->memory[i];
+}
+
+void *tk_rt_coloured_rows(const rt_coloured *own)
+{
+    return own->memory[own->k->nactive - 1];
+}
+
+/* ---- values ---- */
+
+typedef struct products {
+    rt_coloured c; /* first */
+    tk_sparse_run values;
+    rt_elements *x;
+    struct rt_state *before; /* what the kernel writes, as it was; NULL: nothing */
+    int32_t colour;          /* of the launch */
+    int component;
+    bool deterministic; /* of the session, before */
+} products;
+
+/* The tangent of component `component` of each column of the colour is 1. */
+static void seed(const products *r)
+{
+    const tk_sparse *p = r->values.p;
+    const int b = p->block_cols;
+    void *const to = tk_rt_coloured_columns(&r->c);
+    tk_rt_coloured_clear(&r->c, false);
+    for (int64_t j = 0; r->x->n && j < p->cols; j++)
+        if (r->x->colour[j] == r->colour && r->c.m->fields[r->c.k->by].desc->elem == TK_F32)
+            ((float *)to)[j * b + r->component] = 1;
+        else if (r->x->colour[j] == r->colour)
+            ((double *)to)[j * b + r->component] = 1;
+}
+
+tk_status tk_products_open(tk_module *m, const tk_elements *k, tk_sparse *p, void *values, size_t n, tk_coloured *run)
+{
+    tk_sparse_run checked;
+    memset(run, 0, sizeof *run);
+    tk_status st = tk_sparse_open(m, k, p, values, n, &checked);
+    if (st != TK_OK)
+        return st;
+    tk_session *s = m->session;
+    RT_ENTER(s, k->name, TK_BAD_STATE);
+    products *r = tk_rt_alloc(s, sizeof *r, true);
+    if (!r)
+        return tk_fail(s, TK_NO_MEMORY, "out of memory for the matrix of '%s'", k->name);
+    *r = (products){.c = {.m = m, .k = k}, .values = checked, .x = tk_rt_sparse_part(p, k)};
+    run->own = &r->c;
+    r->deterministic = s->opt.deterministic;
+    s->opt.deterministic = true;
+    st = tk_rt_sparse_colour(s, p, r->x);
+    if (st == TK_OK)
+        st = tk_rt_coloured_open(run, &r->c, false);
+    if (st != TK_OK)
+        return st;
+    seed(r);
+    for (int i = 0; i < k->nwritten; i++)
+        tk_rt_state_want(&m->fields[k->written[i].field], k->written[i].plane, NULL, 0);
+    r->before = k->nwritten ? tk_rt_state_take(s, NULL) : NULL;
+    run->goes_on = true;
+    return r->before || !k->nwritten
+               ? TK_OK
+               : tk_fail(s, TK_NO_MEMORY, "out of memory for a copy of what '%s' writes", k->name);
+}
+
+/* Each entry is that of one launch, so threads share them in any way. */
+static void add_tangents(const void *args, int64_t lo, int64_t hi)
+{
+    const products *r = args;
+    const tk_sparse *p = r->values.p;
+    const void *const from = tk_rt_coloured_rows(&r->c);
+    const int64_t *elements = r->x->of_colour + r->x->first[r->colour];
+    for (int64_t i = lo; i < hi; i++) {
+        const int64_t e = elements[i], row = r->x->places[2 * e],
+                      at = tk_rt_sparse_first(p, row) + p->block_cols * tk_rt_sparse_offset(p, r->x, e) + r->component,
+                      length = tk_rt_sparse_blocks(p, row) * p->block_cols;
+        for (int c = 0; c < p->block_rows; c++)
+            if (p->elem == TK_F32)
+                ((float *)r->values.values)[at + c * length] += ((const float *)from)[row * p->block_rows + c];
+            else
+                ((double *)r->values.values)[at + c * length] += ((const double *)from)[row * p->block_rows + c];
+    }
+}
+
+tk_status tk_products_next(tk_coloured *run)
+{
+    products *r = (products *)(void *)run->own;
+    tk_session *s = r->c.m->session;
+    RT_ENTER(s, r->c.k->name, TK_BAD_STATE);
+    if (r->colour < r->x->ncolours) {
+        const tk_plan plan = tk_plan_make(r->x->first[r->colour + 1] - r->x->first[r->colour], 1, 16);
+        tk_rt_run_chunks(s, &plan, tk_rt_work(s, &plan), add_tangents, r, true);
+    }
+    if (++r->component == r->values.p->block_cols) {
+        r->component = 0;
+        r->colour++;
+    }
+    run->goes_on = r->colour < r->x->ncolours;
+    if (run->goes_on) {
+        tk_rt_state_restore(r->before, 0);
+        seed(r);
+    }
+    return TK_OK;
+}
+
+tk_status tk_products_close(tk_coloured *run, tk_status ran)
+{
+    products *r = (products *)(void *)run->own;
+    if (!r)
+        return ran;
+    tk_session *s = r->c.m->session;
+    s->opt.deterministic = r->deterministic;
+    tk_rt_states_free(s, &r->before);
+    tk_rt_coloured_close(&r->c);
+    ran = tk_sparse_close(&r->values, ran);
+    tk_rt_free(s, r);
+    return ran;
+}
