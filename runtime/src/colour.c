@@ -1,7 +1,8 @@
 /* Colours of the columns of sparse matrices. One product gives the entries of all columns of a colour.
  *
  * A. H. Gebremedhin, F. Manne, A. Pothen: "What Color Is Your Jacobian? Graph Coloring for Computing Derivatives", SIAM
- * Review 47 (2005). Distance-2 colouring of columns: greedy, columns with more neighbours first. */
+ * Review 47 (2005). Distance-2 colouring of columns for Jacobians, star colouring for Hessians: greedy, columns with
+ * more neighbours first. */
 #include "sparse.h"
 
 /* Line i has the members of[start[i]] to of[start[i + 1] - 1]. */
@@ -123,6 +124,57 @@ int32_t tk_rt_colour_columns(tk_session *s, int64_t rows, int64_t cols, const in
     return ncolours;
 }
 
+/* ---- star colouring ---- */
+
+/* Vertices of one colour are no neighbours. Two vertices with a common neighbour have one colour only if that colour is
+ * above the neighbour's: so a path of four vertices, which has a second common neighbour of the other colour, never has
+ * two colours alone. */
+static int32_t star_greedily(int64_t n, const lines *near, const int32_t *order, int32_t *taken, int32_t *colour)
+{
+    int32_t ncolours = 0;
+    for (int64_t j = 0; j < n; j++)
+        colour[j] = -1;
+    for (int64_t i = 0; i < n; i++) {
+        const int32_t v = order[i];
+        for (int64_t a = near->start[v]; a < near->start[v + 1]; a++) {
+            const int32_t w = near->of[a];
+            if (colour[w] >= 0)
+                taken[colour[w]] = v;
+            for (int64_t b = near->start[w]; b < near->start[w + 1]; b++) {
+                const int32_t x = near->of[b];
+                if (x != v && colour[x] >= 0 && (colour[w] < 0 || colour[x] < colour[w]))
+                    taken[colour[x]] = v;
+            }
+        }
+        int32_t c = 0;
+        while (c < ncolours && taken[c] == v)
+            c++;
+        colour[v] = c;
+        ncolours += c == ncolours;
+    }
+    return ncolours;
+}
+
+static int32_t star_colours(tk_session *s, int64_t n, const lines *near, int32_t *colour)
+{
+    int32_t most = 0, ncolours = -1;
+    int32_t *weight = tk_rt_alloc(s, ((size_t)n + 1) * sizeof *weight, true);
+    for (int64_t j = 0; weight && j < n; j++) {
+        weight[j] = (int32_t)(near->start[j + 1] - near->start[j]);
+        most = weight[j] > most ? weight[j] : most;
+    }
+    int32_t *order = weight ? ordered(s, n, weight, most) : NULL,
+            *taken = order ? tk_rt_alloc(s, ((size_t)n + 1) * sizeof *taken, false) : NULL;
+    for (int64_t j = 0; taken && j < n; j++)
+        taken[j] = -1;
+    if (taken)
+        ncolours = star_greedily(n, near, order, taken, colour);
+    tk_rt_free(s, weight);
+    tk_rt_free(s, order);
+    tk_rt_free(s, taken);
+    return ncolours;
+}
+
 /* ---- of a part of a pattern ---- */
 
 void tk_rt_sparse_uncolour(rt_elements *x)
@@ -135,52 +187,98 @@ void tk_rt_sparse_uncolour(rt_elements *x)
     x->ncolours = 0;
 }
 
-/* The rows of the part alone. Its elements are blocks in the order of their rows. */
-static bool rows_of_part(tk_session *s, const tk_sparse *p, const rt_elements *x, lines *l)
+/* The rows of a Jacobian's part alone, whose elements are blocks in the order of their rows; of a Hessian's the
+ * neighbours of each vertex. */
+static bool lines_of_part(tk_session *s, const tk_sparse *p, const rt_elements *x, lines *l)
 {
-    l->start = tk_rt_alloc(s, ((size_t)p->rows + 1) * sizeof *l->start, true);
-    l->of = tk_rt_alloc(s, ((size_t)x->n + 1) * sizeof *l->of, false);
+    const int both = p->hessian ? 2 : 1;
+    l->start = tk_rt_alloc(s, ((size_t)p->rows + 2) * sizeof *l->start, true);
+    l->of = tk_rt_alloc(s, (size_t)(both * x->n + 1) * sizeof *l->of, false);
     if (!l->start || !l->of)
         return false;
-    for (int64_t e = 0; e < x->n; e++) {
-        l->start[x->places[2 * e] + 1]++;
-        l->of[e] = x->places[2 * e + 1];
-    }
-    for (int64_t i = 0; i < p->rows; i++)
+    for (int64_t e = 0; e < x->n; e++)
+        for (int k = 0; k < both; k++)
+            l->start[x->places[2 * e + k] + 2]++;
+    for (int64_t i = 1; i <= p->rows; i++)
         l->start[i + 1] += l->start[i];
+    for (int64_t e = 0; e < x->n; e++)
+        for (int k = 0; k < both; k++)
+            l->of[l->start[x->places[2 * e + k] + 1]++] = x->places[2 * e + 1 - k];
     return true;
 }
 
-/* The elements of each colour. */
-static bool sort_by_colour(const tk_sparse *p, rt_elements *x)
+/* Which product gives an element: of a Jacobian that of its column. A block of a Hessian stands in the row of its first
+ * vertex, unless another neighbour of that has the colour of the second; then in the row of the second. */
+typedef struct chooser {
+    const rt_elements *x;
+    const lines *l;
+    int32_t *seen; /* by colour: how many neighbours of `row` */
+    int32_t row;
+} chooser;
+
+static void see(chooser *c, int32_t row, int by)
 {
-    x->of_colour = tk_rt_sparse_alloc(p, x->n, sizeof *x->of_colour);
+    for (int64_t k = c->l->start[row]; k < c->l->start[row + 1]; k++)
+        c->seen[c->x->colour[c->l->of[k]]] += by;
+}
+
+static bool is_transposed(chooser *c, int64_t e)
+{
+    const int32_t row = c->x->places[2 * e];
+    if (row != c->row) {
+        if (c->row >= 0)
+            see(c, c->row, -1);
+        see(c, row, 1);
+        c->row = row;
+    }
+    return c->seen[c->x->colour[c->x->places[2 * e + 1]]] > 1;
+}
+
+/* The elements of each colour; of a Hessian also diagonal blocks, numbered behind elements and transposed ones. */
+static bool sort_by_colour(tk_session *s, const tk_sparse *p, rt_elements *x, const lines *l)
+{
+    const int64_t n = p->hessian ? x->n + p->rows : x->n;
+    x->of_colour = tk_rt_sparse_alloc(p, n, sizeof *x->of_colour);
     x->first = tk_rt_sparse_alloc(p, (int64_t)x->ncolours + 1, sizeof *x->first);
-    if (!x->of_colour || !x->first)
-        return false;
-    for (int64_t e = 0; e < x->n; e++)
-        x->first[x->colour[x->places[2 * e + 1]] + 1]++;
-    for (int32_t c = 0; c < x->ncolours; c++)
-        x->first[c + 1] += x->first[c];
-    for (int64_t e = 0; e < x->n; e++)
-        x->of_colour[x->first[x->colour[x->places[2 * e + 1]]]++] = e;
-    for (int32_t c = x->ncolours; c > 0; c--)
-        x->first[c] = x->first[c - 1];
-    x->first[0] = 0;
-    return true;
+    int64_t *item = tk_rt_alloc(s, (size_t)(n + 1) * sizeof *item, false);
+    chooser c = {x, l, tk_rt_alloc(s, ((size_t)x->ncolours + 1) * sizeof *c.seen, true), -1};
+    const bool ok = x->of_colour && x->first && item && c.seen;
+    for (int pass = 0; ok && pass < 2; pass++) {
+        for (int64_t k = 0; k < n; k++) {
+            if (!pass)
+                item[k] = k >= x->n ? k + x->n : p->hessian && is_transposed(&c, k) ? k + x->n : k;
+            const int32_t column = item[k] < x->n       ? x->places[2 * item[k] + 1]
+                                   : item[k] < 2 * x->n ? x->places[2 * (item[k] - x->n)]
+                                                        : (int32_t)(item[k] - 2 * x->n);
+            if (pass)
+                x->of_colour[x->first[x->colour[column]]++] = item[k];
+            else
+                x->first[x->colour[column] + 1]++;
+        }
+        for (int32_t i = 0; i < x->ncolours && !pass; i++)
+            x->first[i + 1] += x->first[i];
+    }
+    for (int32_t i = x->ncolours; ok && i > 0; i--)
+        x->first[i] = x->first[i - 1];
+    if (ok)
+        x->first[0] = 0;
+    tk_rt_free(s, item);
+    tk_rt_free(s, c.seen);
+    return ok;
 }
 
 tk_status tk_rt_sparse_colour(tk_session *s, const tk_sparse *p, rt_elements *x)
 {
     if (x->first)
         return TK_OK;
-    lines rows = {NULL, NULL};
+    lines l = {NULL, NULL};
     x->colour = tk_rt_sparse_alloc(p, p->cols, sizeof *x->colour);
-    bool ok = x->colour && rows_of_part(s, p, x, &rows);
+    bool ok = x->colour && lines_of_part(s, p, x, &l);
     if (ok)
-        x->ncolours = tk_rt_colour_columns(s, p->rows, p->cols, rows.start, rows.of, x->colour);
-    ok = ok && x->ncolours >= 0 && sort_by_colour(p, x);
-    free_lines(s, &rows);
+        x->ncolours = p->hessian ? star_colours(s, p->rows, &l, x->colour)
+                                 : tk_rt_colour_columns(s, p->rows, p->cols, l.start, l.of, x->colour);
+    ok = ok && x->ncolours >= 0 && sort_by_colour(s, p, x, &l);
+    free_lines(s, &l);
     if (ok)
         return TK_OK;
     tk_rt_sparse_uncolour(x);

@@ -70,6 +70,28 @@ typedef struct products {
     bool deterministic; /* of the session, before */
 } products;
 
+/* What the launches leave to the next one: data, and the gradient by the columns, as they were; other gradients zero.
+ * Behind the last launch these are the host's again. */
+enum { PUT_BACK = 1, LEFT = 2 };
+
+static void want_written(const products *r)
+{
+    const tk_elements *k = r->c.k;
+    for (int i = 0; i < k->nwritten; i++) {
+        const tk_storage w = k->written[i];
+        const bool own = w.plane == TK_DATA || w.field == k->by;
+        tk_rt_state_want(&r->c.m->fields[w.field], w.plane, NULL, own ? LEFT : PUT_BACK);
+    }
+}
+
+static void clear_gradients(const products *r)
+{
+    const tk_elements *k = r->c.k;
+    for (int i = 0; i < k->nwritten; i++)
+        if (k->written[i].plane != TK_DATA && k->written[i].field != k->by)
+            tk_rt_clear_plane(&r->c.m->fields[k->written[i].field], k->written[i].plane);
+}
+
 /* The tangent of component `component` of each column of the colour is 1. */
 static void seed(const products *r)
 {
@@ -77,7 +99,7 @@ static void seed(const products *r)
     const int b = p->block_cols;
     void *const to = tk_rt_coloured_columns(&r->c);
     tk_rt_coloured_clear(&r->c, false);
-    for (int64_t j = 0; r->x->n && j < p->cols; j++)
+    for (int64_t j = 0; j < p->cols; j++)
         if (r->x->colour[j] == r->colour && r->c.m->fields[r->c.k->by].desc->elem == TK_F32)
             ((float *)to)[j * b + r->component] = 1;
         else if (r->x->colour[j] == r->colour)
@@ -92,6 +114,10 @@ tk_status tk_products_open(tk_module *m, const tk_elements *k, tk_sparse *p, voi
     if (st != TK_OK)
         return st;
     tk_session *s = m->session;
+    if (p->semidefinite)
+        return tk_fail(s, TK_BAD_ARGUMENT,
+                       "the matrix of '%s' is computed: it has no blocks of elements to project (tk_sparse_project)",
+                       k->name);
     RT_ENTER(s, k->name, TK_BAD_STATE);
     products *r = tk_rt_alloc(s, sizeof *r, true);
     if (!r)
@@ -106,13 +132,32 @@ tk_status tk_products_open(tk_module *m, const tk_elements *k, tk_sparse *p, voi
     if (st != TK_OK)
         return st;
     seed(r);
-    for (int i = 0; i < k->nwritten; i++)
-        tk_rt_state_want(&m->fields[k->written[i].field], k->written[i].plane, NULL, 0);
-    r->before = k->nwritten ? tk_rt_state_take(s, NULL) : NULL;
+    want_written(r);
+    r->before = tk_rt_state_take(s, NULL);
+    if (!r->before)
+        return tk_fail(s, TK_NO_MEMORY, "out of memory for a copy of what '%s' writes", k->name);
+    clear_gradients(r);
     run->goes_on = true;
-    return r->before || !k->nwritten
-               ? TK_OK
-               : tk_fail(s, TK_NO_MEMORY, "out of memory for a copy of what '%s' writes", k->name);
+    return TK_OK;
+}
+
+/* A value gets the tangent of a component of a row. */
+static void add_one(const products *r, int64_t at, int64_t row, int component)
+{
+    const tk_sparse *p = r->values.p;
+    const void *const tangents = tk_rt_coloured_rows(&r->c);
+    const int64_t k = row * p->block_rows + component;
+    if (p->elem == TK_F32)
+        ((float *)r->values.values)[at] += ((const float *)tangents)[k];
+    else
+        ((double *)r->values.values)[at] += ((const double *)tangents)[k];
+}
+
+/* Row c of a row of blocks among the values, from its first block on. */
+static int64_t line_at(const tk_sparse *p, int64_t row, int c)
+{
+    return tk_rt_sparse_first(p, row) + c * tk_rt_sparse_blocks(p, row) * p->block_cols +
+           (p->hessian ? tk_rt_triangle(c) : 0);
 }
 
 /* Each entry is that of one launch, so threads share them in any way. */
@@ -120,17 +165,23 @@ static void add_tangents(const void *args, int64_t lo, int64_t hi)
 {
     const products *r = args;
     const tk_sparse *p = r->values.p;
-    const void *const from = tk_rt_coloured_rows(&r->c);
-    const int64_t *elements = r->x->of_colour + r->x->first[r->colour];
+    const rt_elements *x = r->x;
+    const int b = p->block_cols, seeded = r->component;
     for (int64_t i = lo; i < hi; i++) {
-        const int64_t e = elements[i], row = r->x->places[2 * e],
-                      at = tk_rt_sparse_first(p, row) + p->block_cols * tk_rt_sparse_offset(p, r->x, e) + r->component,
-                      length = tk_rt_sparse_blocks(p, row) * p->block_cols;
+        const int64_t item = x->of_colour[x->first[r->colour] + i];
+        if (item >= 2 * x->n) { /* a diagonal block: its lower triangle */
+            const int64_t row = item - 2 * x->n;
+            for (int c = seeded; c < b; c++)
+                add_one(r, line_at(p, row, c) + tk_rt_sparse_blocks(p, row) * b + seeded, row, c);
+            continue;
+        }
+        const int64_t e = item < x->n ? item : item - x->n, row = x->places[2 * e],
+                      at = b * tk_rt_sparse_offset(p, x, e);
         for (int c = 0; c < p->block_rows; c++)
-            if (p->elem == TK_F32)
-                ((float *)r->values.values)[at + c * length] += ((const float *)from)[row * p->block_rows + c];
-            else
-                ((double *)r->values.values)[at + c * length] += ((const double *)from)[row * p->block_rows + c];
+            if (item < x->n)
+                add_one(r, line_at(p, row, c) + at + seeded, row, c);
+            else /* by its first vertex: a row of the block, from the row of the second one */
+                add_one(r, line_at(p, row, seeded) + at + c, x->places[2 * e + 1], c);
     }
 }
 
@@ -150,6 +201,7 @@ tk_status tk_products_next(tk_coloured *run)
     run->goes_on = r->colour < r->x->ncolours;
     if (run->goes_on) {
         tk_rt_state_restore(r->before, 0);
+        clear_gradients(r);
         seed(r);
     }
     return TK_OK;
@@ -162,6 +214,7 @@ tk_status tk_products_close(tk_coloured *run, tk_status ran)
         return ran;
     tk_session *s = r->c.m->session;
     s->opt.deterministic = r->deterministic;
+    tk_rt_state_restore(r->before, PUT_BACK);
     tk_rt_states_free(s, &r->before);
     tk_rt_coloured_close(&r->c);
     ran = tk_sparse_close(&r->values, ran);

@@ -5,6 +5,8 @@
  * of launches follows from the colours, not from the number of columns. */
 #include "sparse.h"
 
+#include <stdlib.h>
+
 /* A row depends on a block. */
 typedef struct hit {
     int32_t row, block;
@@ -243,19 +245,61 @@ tk_status tk_sets_reopen(tk_module *m, const tk_elements *k, tk_sparse *p, tk_co
     return made && !m->session->tape.open && !m->session->forward.open ? open_sets(m, k, p, run) : TK_OK;
 }
 
-/* The blocks as elements: a row and a column each. */
+static int compare(const void *a, const void *b)
+{
+    const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The n columns of a row in order, each once; how many. */
+static int64_t take_row(int64_t *places, int64_t row, int32_t *col, int64_t n)
+{
+    int64_t taken = 0;
+    qsort(col, (size_t)n, sizeof *col, compare);
+    for (int64_t k = 0; k < n; k++)
+        if (k == 0 || col[k] != col[k - 1]) {
+            places[2 * taken] = row;
+            places[2 * taken + 1] = col[k];
+            taken++;
+        }
+    return taken;
+}
+
+/* The blocks as elements: a row and a column each. Of a Hessian those below the diagonal: what one of two mirror images
+ * has. */
 static int64_t *places_of(const sets *r, int64_t *n)
 {
-    *n = r->rows && r->cols ? r->start[r->rows] : 0;
-    int64_t *places = tk_rt_sparse_alloc(
-        &(tk_sparse){.hook = r->c.m->session->opt.alloc, .user = r->c.m->session->opt.alloc_user}, 2 * *n,
-        sizeof *places);
-    for (int64_t i = 0; places && *n && i < r->rows; i++)
-        for (int64_t k = r->start[i]; k < r->start[i + 1]; k++) {
-            places[2 * k] = i;
-            places[2 * k + 1] = r->col[k];
-        }
-    return places;
+    const bool hess = r->c.k->hessian;
+    const int64_t all = r->rows && r->cols ? r->start[r->rows] : 0;
+    const tk_sparse like = {.hook = r->c.m->session->opt.alloc, .user = r->c.m->session->opt.alloc_user};
+    int64_t *places = tk_rt_sparse_alloc(&like, 2 * all, sizeof *places),
+            *at = tk_rt_sparse_alloc(&like, r->rows + 1, sizeof *at);
+    int32_t *col = tk_rt_sparse_alloc(&like, all, sizeof *col);
+    *n = 0;
+    for (int pass = 0; places && at && col && pass < 2; pass++) {
+        for (int64_t i = 0; all && i < r->rows; i++)
+            for (int64_t k = r->start[i]; k < r->start[i + 1]; k++) {
+                const int64_t j = r->col[k], row = hess && j > i ? j : i, other = hess && j > i ? i : j;
+                if (hess && i == j)
+                    continue;
+                if (pass)
+                    col[at[row]++] = (int32_t)other;
+                else
+                    at[row + 1]++;
+            }
+        for (int64_t i = 0; i < r->rows && !pass; i++)
+            at[i + 1] += at[i];
+    }
+    for (int64_t i = 0, k = 0; places && at && col && i < r->rows; i++) { /* at[i]: the end of row i */
+        *n += take_row(places + 2 * *n, i, col + k, at[i] - k);
+        k = at[i];
+    }
+    const bool ok = places && at && col;
+    tk_rt_block_free(at);
+    tk_rt_block_free(col);
+    if (!ok)
+        tk_rt_block_free(places);
+    return ok ? places : NULL;
 }
 
 static void free_sets(sets *r)

@@ -296,7 +296,7 @@ tk_status tk_sparse_close(tk_sparse_run *run, tk_status ran)
     tk_rt_free(run->m->session, run->energies);
     if (ran == TK_OK && run->p->source)
         ran = add_kept(run);
-    if (ran == TK_OK && run->k->hessian)
+    if (ran == TK_OK && run->k->hessian && !run->k->nactive)
         add_energy(run);
     return ran;
 }

@@ -26,10 +26,15 @@ const char *make_computed(ir_func *k, const ir_request *r, const ir_func *base, 
 {
     arena *mem = k->module->mem;
     const char *word = r->kind == IR_DERIVE_BLOCKS ? "hess" : "jac";
-    computed c = {.by = r->by};
+    computed c = {.by = r->by, .hessian = r->kind == IR_DERIVE_BLOCKS};
     c.from = ir_clone_func(base, hidden_name(k, arena_printf(mem, "%s_computed", word)));
     c.from->ad = (ir_ad){.primal = k};
-    computed_follow(&c);
+    computed_follow(&c, false);
+    if (!c.why && c.hessian) {
+        computed_append_adjoint(&c);
+        if (!c.why)
+            computed_follow(&c, true);
+    }
     if (!c.why) {
         ir_func *places = computed_sets(&c, hidden_name(k, arena_printf(mem, "%s_places", word)));
         ir_func *sweep = computed_product(&c, hidden_name(k, arena_printf(mem, "%s_sweep", word)));

@@ -11,9 +11,10 @@
 enum { FROM_INTEGERS, FROM_FLOATS, FROM_COLUMNS };
 
 typedef struct computed {
-    ir_func *from;        /* a copy of the kernel */
-    ir_field *by, *to;    /* the field of the columns; that of the rows */
-    ir_storage in, out;   /* their memory: data */
+    ir_func *from;        /* a copy of the kernel; of a Hessian, its adjoint behind it */
+    bool hessian;         /* the Jacobian of the gradient */
+    ir_field *by, *to;    /* the field of the columns; the residuals, or the energy */
+    ir_storage in, out;   /* the memory of columns and rows */
     bool *active;         /* by ir_storage: it depends on the columns */
     bool *written;        /* by ir_storage */
     bool *varied;         /* by value: a float, or an array of floats, that depends on the columns */
@@ -23,8 +24,10 @@ typedef struct computed {
     src_loc at;
 } computed;
 
-/* Finds out all of it. Sets why and at. */
-void computed_follow(computed *c);
+/* Finds out all of it. Sets why and at. adjoint: c->from has its adjoint behind it, and `to` is known. */
+void computed_follow(computed *c, bool adjoint);
+/* Of a Hessian that is followed: the energy. Then appends the adjoint. Sets why and at. */
+void computed_append_adjoint(computed *c);
 void computed_refuse(computed *c, src_loc at, const char *format, const char *name);
 /* Arrays, one for each active memory, in order, the rows' last, behind the parameters of f: of sets, or of tangents. By
  * ir_storage. */

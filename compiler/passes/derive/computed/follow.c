@@ -10,7 +10,7 @@ void computed_refuse(computed *c, src_loc at, const char *format, const char *na
     if (c->why)
         return;
     c->why = arena_printf(c->from->module->mem, format, name);
-    c->at = at;
+    c->at = at.line ? at : c->from->loc;
 }
 
 /* ---- memory and values that are differentiated ---- */
@@ -265,7 +265,7 @@ static void check_access(computed *c, const ir_op *op)
 {
     const ir_field *f = ir_field_of(op);
     const ir_storage at = ir_storage_of_op(op);
-    if (ir_access_attr(op)->plane != IR_DATA)
+    if (ir_access_attr(op)->plane != IR_DATA && !c->out)
         computed_refuse(c, op->loc, "it uses a derivative of '%s'", f->name);
     if (at == c->in && op_writes_field(op->code))
         computed_refuse(c, op->loc, "'%s' is written", f->name);
@@ -332,7 +332,9 @@ static void check_op(ir_op *op, void *ctx)
     case OP_DECISION:
         return;
     default:
-        if (!op_is_pure_table(op->code))
+        if (op_memory_of(op->code) == MEMORY_STACK)
+            computed_refuse(c, op->loc, "its adjoint saves values of an inner loop%s", "");
+        else if (!op_is_pure_table(op->code))
             computed_refuse(c, op->loc, "it runs the operation '%s'", op_name(op->code));
     }
 }
@@ -386,7 +388,7 @@ static void check_signature(computed *c)
         computed_refuse(c, f->loc, "it draws random numbers%s", "");
 }
 
-void computed_follow(computed *c)
+void computed_follow(computed *c, bool adjoint)
 {
     arena *mem = c->from->module->mem;
     const size_t nstorages = ir_storage_count(c->from->module), nvalues = c->from->next_value;
@@ -396,11 +398,12 @@ void computed_follow(computed *c)
     c->collapsed = ARENA_ARRAY(mem, bool, nvalues + 1);
     c->level = ARENA_ARRAY(mem, unsigned char, nvalues + 1);
     c->in = ir_storage_of(c->by, IR_DATA);
+    c->out = adjoint ? ir_storage_of(c->by, ir_adjoint_of(IR_DATA)) : 0;
     c->active[c->in] = true;
     check_signature(c);
     find_active(c);
     find_levels(c);
     ir_walk(c->from->body, check_op, c);
-    if (!c->why)
+    if (!c->why && !c->hessian)
         find_rows(c);
 }

@@ -226,8 +226,8 @@ ir_field **computed_arrays(const computed *c, ir_func *f, bool of_sets)
 {
     const ir_module *m = f->module;
     arena *mem = m->mem;
-    const size_t nstorages = ir_storage_count(m);
-    ir_field **all = ARENA_ARRAY(mem, ir_field *, nstorages + 1);
+    const size_t nstorages = m->nfields * IR_PLANES;
+    ir_field **all = ARENA_ARRAY(mem, ir_field *, ir_storage_count(m) + 1);
     VEC(ir_storage) order = {0};
     for (size_t at = 0; at < nstorages; at++)
         if (c->active[at] && at != c->out)

@@ -68,10 +68,9 @@ static void make(ir_func *k, const ir_request *r)
     src_loc at, computed_at = {0};
     const char *why = make_elements(k, r, base, &at);
     if (why) {
-        const bool rows = r->kind == IR_DERIVE_ROWS;
-        const char *neither = rows ? make_computed(k, r, base, &computed_at) : why;
+        const char *neither = make_computed(k, r, base, &computed_at);
         if (neither)
-            refuse(k, r, neither, rows ? computed_at : at);
+            refuse(k, r, neither, computed_at);
         else
             note_computed(k, r, why, at);
     }

@@ -1,0 +1,116 @@
+/* Computed Hessians: the energy of a kernel, and the adjoint behind the kernel. The adjoint reads fields as the kernel
+ * leaves them. */
+#include "ir/ops.h"
+#include "passes/derive/computed/computed_int.h"
+#include "passes/derive/derive.h"
+#include "passes/simplify/simplify.h"
+
+/* ---- which fields ---- */
+
+/* Where the kernel writes data of a field for the last time, and where it reads data for the first time: numbers of
+ * operations at kernel level. */
+typedef struct access_order {
+    int last_write, first_read; /* -1, INT32_MAX: nowhere */
+    src_loc write;
+} access_order;
+
+static access_order order_of(const computed *c, const ir_field *f)
+{
+    access_order o = {-1, INT32_MAX, c->from->loc};
+    int n = 0;
+    for (const ir_op *op = c->from->body->first; op; op = op->next, n++) {
+        effects e = effects_of_op(c->from->module, op);
+        const unsigned what = e.at[ir_storage_of(f, IR_DATA)];
+        if (what & (OP_STORES | OP_ADDS)) {
+            o.last_write = n;
+            o.write = op->loc;
+        }
+        if ((what & OP_READS) && n < o.first_read)
+            o.first_read = n;
+        effects_free(&e);
+    }
+    return o;
+}
+
+static bool is_energy(const ir_field *f)
+{
+    return !f->ndim && ir_field_ncomp(f) == 1 && scalar_is_float(f->elem) && !f->array && !f->scratch;
+}
+
+static void check_field(computed *c, ir_field *f)
+{
+    const ir_storage at = ir_storage_of(f, IR_DATA);
+    const access_order o = order_of(c, f);
+    const bool read = o.first_read != INT32_MAX;
+    if (c->written[at] && read && o.last_write >= o.first_read)
+        computed_refuse(c, o.write, "'%s' is written where it has been read: its values are needed again", f->name);
+    if (c->written[at] && f->saved)
+        computed_refuse(c, o.write, "it writes the saved field '%s'", f->name);
+    if (!c->active[at] || c->why)
+        return;
+    if (c->written[at] && !read && is_energy(f)) {
+        if (c->to)
+            computed_refuse(c, o.write, "'%s' is a second energy", f->name);
+        c->to = f;
+    }
+    if ((f == c->by || f == c->to || read) && !f->grad)
+        computed_refuse(c, f == c->by ? c->from->loc : o.write, "'%s' is not needs_grad", f->name);
+}
+
+static void find_energy(computed *c)
+{
+    const ir_module *m = c->from->module;
+    for (size_t i = 0; i < m->nfields && !c->why; i++)
+        check_field(c, m->fields.at[i]);
+    if (!c->to)
+        computed_refuse(c, c->from->loc, "no energy depends on '%s': that is a field of one float", c->by->name);
+}
+
+/* ---- the adjoint ---- */
+
+/* By the fields that depend on the columns alone. NULL: refused, and reported. */
+static ir_func *adjoint_of(computed *c)
+{
+    ir_func *f = c->from;
+    const ir_module *m = f->module;
+    bool *grad = ARENA_ARRAY(m->mem, bool, m->fields.len + 1);
+    for (size_t i = 0; i < m->fields.len; i++) {
+        ir_field *field = m->fields.at[i];
+        grad[i] = field->grad;
+        field->grad &= c->active[ir_storage_of(field, IR_DATA)];
+    }
+    ir_sigparam *sig = ARENA_ARRAY(m->mem, ir_sigparam, f->nsig + 1);
+    for (int i = 0; i < f->nsig; i++) {
+        sig[i] = f->sig[i];
+        sig[i].grad = sig[i].struct_grad = false;
+    }
+    f->sig = sig;
+    ir_forget_origins(f);
+    ir_func *g = pass_reverse(f) ? f->ad.grad : NULL;
+    f->ad.grad = NULL;
+    for (size_t i = 0; i < m->fields.len; i++)
+        m->fields.at[i]->grad = grad[i];
+    return g;
+}
+
+void computed_append_adjoint(computed *c)
+{
+    find_energy(c);
+    if (c->why)
+        return;
+    ir_func *f = c->from, *g = adjoint_of(c);
+    if (!g) {
+        computed_refuse(c, f->loc, "it has no adjoint%s", "");
+        return;
+    }
+    pass_simplify(g);
+    ir_builder b = {.func = f, .region = f->body, .before = ir_yield_of(f->body), .loc = f->loc};
+    ir_store(&b, c->to, ir_adjoint_of(IR_DATA), NULL, ir_const_i(&b, SC_I64, 0), ir_const_f(&b, c->to->elem, 1.0));
+    ir_map map = ir_map_create(g);
+    for (int i = 0; i < g->body->nparams; i++)
+        ir_map_set(&map, g->body->params[i], f->body->params[i]);
+    ir_clone_region_ops(&b, g->body, &map);
+    ir_map_free(&map);
+    ir_forget_origins(f);
+    rev_forget(f->module, g);
+}
