@@ -77,6 +77,16 @@ class Matrices(unittest.TestCase):
         with self.assertRaises(TypeError):
             m.residuals.jac(project=True)
 
+    def test_computed(self):
+        m, want = self.m, np.zeros((12, 10))
+        for j in range(10):
+            m.clear_dual()
+            m.x.dual.reshape(-1)[j] = 1
+            m.scaled.jvp()
+            want[:, j] = m.r.dual.reshape(-1)
+        for layout in ("csr", "csc", "bsr"):
+            np.testing.assert_allclose(dense(m.scaled.jac(layout=layout), layout), want, atol=1e-15)
+
     def test_other_elements(self):
         m = self.m
         first = m.springs.hess((2.0, 0.3), 0.7)

@@ -300,6 +300,10 @@ static void changed(mod *m, const problem *p)
             want[i * N + j] = result(m, p, i, true);
     }
     sparse_equal("changed", D, want, N, N, 0, 4 * EPS);
+    /* what lies outside has no entry */
+    m->next.data[4] = 1000000;
+    m->next.data[5] = -1000000;
+    CHECK_OK(m, p->pattern(m, NULL, &s));
     tk_sparse_free(s);
 }
 

@@ -54,6 +54,7 @@ KERNEL(grid, m)
 KERNEL(whole, m)
 KERNEL(linear, m)
 KERNEL(around, m)
+KERNEL(saved, m)
 KERNEL(plain, m)
 
 #define PROBLEM(k, n, block) \
@@ -61,7 +62,8 @@ KERNEL(plain, m)
 #k, k##_run, k##_pattern, k##_hess, n, block \
     }
 static const problem problems[] = {PROBLEM(loops, N, 1), PROBLEM(branches, N, 1), PROBLEM(grid, P, 2),
-                                   PROBLEM(whole, P, 2), PROBLEM(linear, N, 1),   PROBLEM(around, N, 1)};
+                                   PROBLEM(whole, P, 2), PROBLEM(linear, N, 1),   PROBLEM(around, N, 1),
+                                   PROBLEM(saved, N, 1)};
 enum { PROBLEMS = sizeof problems / sizeof *problems };
 
 static tk_field *by_of(mod *m, const problem *p)

@@ -41,6 +41,7 @@ const char *make_computed(ir_func *k, const ir_request *r, const ir_func *base, 
         k->ad.elements = (ir_elements){places, sweep, 0, c.to};
     }
     rev_forget(k->module, c.from);
+    computed_free(&c);
     *at = c.at;
     return c.why;
 }

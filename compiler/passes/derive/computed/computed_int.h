@@ -10,6 +10,14 @@
  * A value that depends on what the program writes, or on the columns, does not exist while sets are carried. */
 enum { FROM_INTEGERS, FROM_FLOATS, FROM_COLUMNS };
 
+/* What passes through a slot of saved values. */
+typedef struct computed_slot {
+    const ir_layout *layout;
+    int64_t number;
+    int level;
+    bool varied;
+} computed_slot;
+
 typedef struct computed {
     ir_func *from;        /* a copy of the kernel; of a Hessian, its adjoint behind it */
     bool hessian;         /* the Jacobian of the gradient */
@@ -20,7 +28,8 @@ typedef struct computed {
     bool *varied;         /* by value: a float, or an array of floats, that depends on the columns */
     unsigned char *level; /* by value */
     bool *collapsed;      /* by value: an array whose elements share one set */
-    const char *why;      /* it has no such matrix; NULL: it has */
+    VEC(computed_slot) slots;
+    const char *why; /* it has no such matrix; NULL: it has */
     src_loc at;
 } computed;
 
@@ -29,6 +38,8 @@ void computed_follow(computed *c, bool adjoint);
 /* Of a Hessian that is followed: the energy. Then appends the adjoint. Sets why and at. */
 void computed_append_adjoint(computed *c);
 void computed_refuse(computed *c, src_loc at, const char *format, const char *name);
+computed_slot *computed_slot_of(computed *c, const ir_layout *l, int64_t number);
+void computed_free(computed *c);
 /* Arrays, one for each active memory, in order, the rows' last, behind the parameters of f: of sets, or of tangents. By
  * ir_storage. */
 ir_field **computed_arrays(const computed *c, ir_func *f, bool of_sets);
@@ -39,14 +50,21 @@ ir_func *computed_product(computed *c, const char *name);
 
 /* ---- the builder of sets ---- */
 
+/* A layout of saved values with room for sets. */
+typedef struct sets_layout {
+    const ir_layout *from;
+    ir_layout *to;
+    int *set; /* slot -> slot of its set, or -1 */
+} sets_layout;
+
 typedef struct sets sets;
 struct sets {
     computed *c;
     ir_func *out;
     ir_map val, set;   /* value -> its clone; its set, if it is varied (unset: empty) */
     ir_field **memory; /* by ir_storage: the array of sets; NULL: none */
-    bool maybe;        /* it is not known whether the program comes here: memory is not read unless it exists, and
-                          nothing is taken from a set */
+    VEC(sets_layout) layouts;
+    bool maybe; /* it is not known whether the program comes here: nothing is taken from a set */
     void (*region)(sets *s, ir_builder *b, const ir_region *r); /* at b, without a yield */
 };
 
@@ -75,6 +93,7 @@ static inline ir_value *sets_union(ir_builder *b, ir_value *x, ir_value *y)
     return !x ? y : !y || x == y ? x : ir_op2(b, OP_OR, x, y);
 }
 
+void sets_stack(sets *s, ir_builder *b, const ir_op *op);
 void sets_if(sets *s, ir_builder *b, const ir_op *op);
 void sets_loop(sets *s, ir_builder *b, const ir_op *op);
 void sets_task(sets *s, ir_builder *b, const ir_op *op);

@@ -71,6 +71,20 @@ static void find_active(computed *c)
     flow_free(&w);
 }
 
+computed_slot *computed_slot_of(computed *c, const ir_layout *l, int64_t number)
+{
+    for (size_t i = 0; i < c->slots.len; i++)
+        if (c->slots.at[i].layout == l && c->slots.at[i].number == number)
+            return &c->slots.at[i];
+    vec_push(&c->slots, ((computed_slot){l, number, FROM_INTEGERS, false}));
+    return &vec_last(&c->slots);
+}
+
+void computed_free(computed *c)
+{
+    vec_free(&c->slots);
+}
+
 /* ---- levels ---- */
 
 typedef struct leveller {
@@ -126,6 +140,23 @@ static void level_array(leveller *l, const ir_op *op, bool perhaps)
     else
         raise(l, array, perhaps ? FROM_COLUMNS : level_of_all(l, op->args + 1, 2));
     l->c->collapsed[array->id] |= level(l, op->args[1]) == FROM_COLUMNS;
+}
+
+/* Blocks of saved values exist where it is known that the program comes there. */
+static void level_stack(leveller *l, const ir_op *op, bool perhaps)
+{
+    computed_slot *slot = op->code == OP_STK_LOAD || op->code == OP_STK_STORE
+                              ? computed_slot_of(l->c, ir_layout_of(op), ir_slot_attr(op)->number)
+                              : NULL;
+    if (op->code == OP_STK_STORE) {
+        const int to = perhaps ? FROM_COLUMNS : level(l, op->args[2]);
+        l->changed |= to > slot->level;
+        slot->level = more(to, slot->level);
+        slot->varied |= scalar_is_float(op->args[2]->type) && l->c->varied[op->args[2]->id];
+    }
+    for (int i = 0; i < op->nres; i++)
+        raise(l, op->res[i],
+              more(perhaps ? FROM_COLUMNS : level_of_all(l, op->args, op->nargs), slot ? slot->level : FROM_INTEGERS));
 }
 
 static void level_if(leveller *l, const ir_op *op, bool perhaps)
@@ -209,6 +240,13 @@ static void level_op(leveller *l, const ir_op *op, bool perhaps)
     case OP_LOCAL:
         raise(l, op->res[0], level_of_all(l, op->args, op->nargs));
         return;
+    case OP_STK_MARK:
+    case OP_STK_RELEASE:
+    case OP_STK_ALLOC:
+    case OP_STK_STORE:
+    case OP_STK_LOAD:
+        level_stack(l, op, perhaps);
+        return;
     case OP_IF:
         level_if(l, op, perhaps);
         return;
@@ -289,6 +327,14 @@ static void check_call(computed *c, const ir_op *op)
     effects_free(&e);
 }
 
+static void check_stack(computed *c, const ir_op *op)
+{
+    const int places = op->code == OP_STK_STORE ? 2 : op->nargs;
+    const bool block = op->code == OP_STK_MARK || op->code == OP_STK_ALLOC;
+    if (depends(c, op->args, places) || (block && depends(c, op->res, 1)))
+        computed_refuse(c, op->loc, "its adjoint saves values of a loop under a condition on floats%s", "");
+}
+
 static void check_op(ir_op *op, void *ctx)
 {
     computed *c = ctx;
@@ -333,7 +379,7 @@ static void check_op(ir_op *op, void *ctx)
         return;
     default:
         if (op_memory_of(op->code) == MEMORY_STACK)
-            computed_refuse(c, op->loc, "its adjoint saves values of an inner loop%s", "");
+            check_stack(c, op);
         else if (!op_is_pure_table(op->code))
             computed_refuse(c, op->loc, "it runs the operation '%s'", op_name(op->code));
     }
@@ -400,6 +446,7 @@ void computed_follow(computed *c, bool adjoint)
     c->in = ir_storage_of(c->by, IR_DATA);
     c->out = adjoint ? ir_storage_of(c->by, ir_adjoint_of(IR_DATA)) : 0;
     c->active[c->in] = true;
+    vec_clear(&c->slots);
     check_signature(c);
     find_active(c);
     find_levels(c);

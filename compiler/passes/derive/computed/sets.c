@@ -13,7 +13,7 @@ static ir_value *is_inside(ir_builder *b, ir_value *x, ir_value *n)
     return ir_op2(b, OP_AND, ir_op2(b, OP_GE, x, ir_const_i(b, SC_I64, 0)), ir_op2(b, OP_LT, x, n));
 }
 
-/* The subscripts and the component; *exists: whether there is the element, NULL: the program says so. */
+/* The subscripts and the component; *exists: whether there is the element. A pattern is made without it otherwise. */
 static ir_value **subscripts(const sets *s, ir_builder *b, const ir_op *op, ir_value **exists)
 {
     ir_field *f = ir_field_of(op);
@@ -21,7 +21,7 @@ static ir_value **subscripts(const sets *s, ir_builder *b, const ir_op *op, ir_v
     *exists = NULL;
     for (int d = 0; d <= f->ndim; d++) {
         at[d] = sets_value(s, op->args[d]);
-        if (!s->maybe)
+        if (d == f->ndim && ir_component_known(op))
             continue;
         ir_value *n = d < f->ndim ? ir_shape(b, f, d) : ir_const_i(b, SC_I64, ir_field_ncomp(f)),
                  *inside = is_inside(b, at[d], n);
@@ -81,10 +81,12 @@ static void sets_store(sets *s, ir_builder *b, const ir_op *op)
         return;
     ir_value *exists, *place = place_of(s, b, op, &exists), *set = sets_set(s, b, stored),
                       *zero = ir_const_i(b, SC_I64, 0);
+    const bool adds = s->maybe || op->code != OP_STORE;
+    ir_value *old = adds || exists ? load_set(b, memory, place, NULL) : NULL;
+    if (adds)
+        set = ir_op2(b, OP_OR, old, set);
     if (exists)
-        set = ir_op3(b, OP_SELECT, exists, set, zero);
-    if (s->maybe || op->code != OP_STORE)
-        set = ir_op2(b, OP_OR, load_set(b, memory, place, NULL), set);
+        set = ir_op3(b, OP_SELECT, exists, set, old);
     ir_store(b, memory, IR_DATA, &place, zero, set);
 }
 
@@ -113,9 +115,7 @@ static ir_value *slot_of(const sets *s, ir_builder *b, const ir_op *op, ir_value
     if (s->c->collapsed[op->args[0]->id])
         return ir_const_i(b, SC_I64, 0);
     ir_value *at = sets_value(s, op->args[1]);
-    return s->maybe
-               ? ir_op3(b, OP_SELECT, is_inside(b, at, ir_local_count(b, array->def)), at, ir_const_i(b, SC_I64, 0))
-               : at;
+    return ir_op3(b, OP_SELECT, is_inside(b, at, ir_local_count(b, array->def)), at, ir_const_i(b, SC_I64, 0));
 }
 
 static void sets_element(sets *s, ir_builder *b, const ir_op *op)
@@ -194,6 +194,13 @@ static void sets_op(sets *s, ir_builder *b, const ir_op *op)
     case OP_LACCUM:
         sets_element(s, b, op);
         return;
+    case OP_STK_MARK:
+    case OP_STK_RELEASE:
+    case OP_STK_ALLOC:
+    case OP_STK_STORE:
+    case OP_STK_LOAD:
+        sets_stack(s, b, op);
+        return;
     case OP_IF:
         sets_if(s, b, op);
         return;
@@ -262,6 +269,7 @@ ir_func *computed_sets(computed *c, const char *name)
     hidden_end(out, NULL, NULL, 0);
     ir_map_free(&s.val);
     ir_map_free(&s.set);
+    vec_free(&s.layouts);
     pass_simplify(out);
     return out;
 }
