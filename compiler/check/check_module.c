@@ -270,6 +270,35 @@ static ir_field_layout layout_of(const ir_field *f, ir_field_layout asked)
                                                                                          : asked;
 }
 
+/* needs_dual(26): the number of directions, 0: one. */
+static int check_width(checker *c, const sym *s, const ast_attr *a)
+{
+    if (!a->parens)
+        return 0;
+    if (a->has_op || ast_count(a->args) != 1) {
+        ERR(c, a->span, DIAG_ARGUMENT_COUNT, a->name, "one number of directions", ast_count(a->args));
+        return 0;
+    }
+    c->constant = true;
+    const val v = constant_value(c, a->args, ty_scalar(c->types, SC_I64));
+    c->constant = false;
+    if (val_bad(v))
+        return 0;
+    const int64_t width = v.e->cval.i;
+    if (width < 1 || width > IR_MAX_WIDTH) {
+        ERR(c, a->args->span, DIAG_SIZE, "the number of directions", (long)IR_MAX_WIDTH, (long long)width);
+        return 0;
+    }
+    const ir_field *f = s->field;
+    if (width > 1 && s->members)
+        ERR(c, a->span, DIAG_NOT_COMPILED, "a field of structs with several directions");
+    else if (width > 1 && f->ndim + (ir_field_ncomp(f) > 1) + 1 > MAX_DIM)
+        ERR(c, a->span, DIAG_DIMENSIONS, MAX_DIM);
+    else
+        return width > 1 ? (int)width : 0;
+    return 0;
+}
+
 static void check_field_attrs(checker *c, sym *s)
 {
     static const char *const names[] = {
@@ -285,6 +314,7 @@ static void check_field_attrs(checker *c, sym *s)
     ir_field *const *fields;
     const int n = list_fields(s, &fields);
     bool has[IR_PLANES] = {false}, saved = false, scratch = false, distinct = false;
+    int width = 0;
     ir_field_layout asked = IR_FIELD_DENSE;
     for (const ast_attr *a = s->item->attrs; a && !diag_too_many(c->d); a = a->next) {
         const ir_plane plane = ir_plane_asked(a->name);
@@ -304,7 +334,9 @@ static void check_field_attrs(checker *c, sym *s)
             }
         if (known)
             *known = true;
-        if (known || layout != IR_FIELD_DENSE || !strcmp(a->name, "aos"))
+        if (plane != IR_PLANES && ir_plane_is_tangent(plane))
+            width = check_width(c, s, a);
+        else if (known || layout != IR_FIELD_DENSE || !strcmp(a->name, "aos"))
             plain_attribute(c, a);
         else
             bad_attribute(c, a, "a field", names, sizeof names / sizeof *names);
@@ -317,7 +349,8 @@ static void check_field_attrs(checker *c, sym *s)
     for (int k = 0; k < n; k++) {
         const bool is_float = fields[k]->elem != SC_NONE && scalar_is_float(fields[k]->elem);
         for (int p = 0; p < IR_PLANES; p++)
-            fields[k]->has[p] = has[p] && is_float;
+            fields[k]->has[p] = has[p] && is_float && !(width && ir_plane_is_tangent((ir_plane)p));
+        fields[k]->width = is_float ? width : 0;
         fields[k]->saved = saved;
         fields[k]->scratch = scratch;
         fields[k]->distinct = distinct;
@@ -414,7 +447,7 @@ static void apply_lazy(checker *c, const ast_module *m)
             if (f->elem == SC_NONE || !scalar_is_float(f->elem) || f->loc.file != it->span.begin.file)
                 continue;
             f->grad = f->grad || it->kind == AST_ITEM_LAZY_GRAD;
-            f->dual = f->dual || it->kind == AST_ITEM_LAZY_DUAL;
+            f->dual = f->dual || (it->kind == AST_ITEM_LAZY_DUAL && !f->width);
         }
 }
 
@@ -444,6 +477,9 @@ static void check_declarations(checker *c, const ast_module *m)
         if (s->kind == SYM_FIELD)
             check_field(c, s);
     apply_lazy(c, m);
+    for (size_t k = 0, n = c->ir->fields.len; k < n; k++)
+        if (c->ir->fields.at[k]->width)
+            ir_add_wide(c->ir, c->ir->fields.at[k]);
     c->ir->nfields = c->ir->fields.len;
     names_check_generated(c, m);
 }

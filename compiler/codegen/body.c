@@ -138,7 +138,7 @@ static void share_pointers(const scan *s)
 static const char *note_extent(void *ctx, const ir_field *f, int dim)
 {
     const ir_field *first = f->lead ? f->lead : f;
-    const bool fixed = f->array && f->dims[dim].param < 0 && !f->dims[dim].mparam;
+    const bool fixed = (f->array && f->dims[dim].param < 0 && !f->dims[dim].mparam) || ir_wide_extent(f, dim);
     if (!fixed && !is_argument(f))
         ((body_plan *)ctx)->extent_read[first->index * 8 + dim] = true;
     return "n";

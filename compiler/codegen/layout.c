@@ -17,6 +17,11 @@ static bool is_member(const ir_field *f)
     return ir_field_is(f, IR_LAYOUT_SHARED);
 }
 
+bool layout_is_apart(const ir_field *f)
+{
+    return f->launched || f->wide_of;
+}
+
 bool layout_by_address(const ir_field *f)
 {
     return ir_field_is(f, IR_LAYOUT_BYTES);
@@ -166,7 +171,7 @@ const char *layout_pointer(arena *mem, const ir_field *f, bool is_const, const c
 /* Of the pointer that a view, or libtkc (a void *), has to a plane. */
 static const char *plane_cast(arena *mem, const ir_field *f, bool is_const, bool flat)
 {
-    const bool is_void = f->launched || layout_by_address(f),
+    const bool is_void = layout_is_apart(f) || layout_by_address(f),
                is_plain = ir_field_is(f, IR_LAYOUT_APART | IR_LAYOUT_SHARED) || f->shape == IR_SHAPE_SCALAR;
     if (!is_void && (is_plain || (!is_const && !(flat && f->shape == IR_SHAPE_MAT))))
         return "";
@@ -279,9 +284,9 @@ const char *layout_plane(arena *mem, const char *m, const char *view, const ir_f
                          bool flat)
 {
     const char *cast = plane_cast(mem, f, is_const, flat);
-    if (f->launched && is_member(f))
+    if (layout_is_apart(f) && is_member(f))
         return arena_printf(mem, "%stk_field_structs(&%s->%s, %s)", cast, m, view, plane_enum(plane));
-    if (f->launched)
+    if (layout_is_apart(f))
         return arena_printf(mem, "%s%s->%s.plane[%s]", cast, m, view, plane_enum(plane));
     const char *first = !ir_field_is_soa(f) ? "" : f->shape == IR_SHAPE_VEC ? "[0]" : "[0][0]";
     return arena_printf(mem, "%s%s->%s.%s%s", cast, m, view, plane_name(plane), first);
@@ -290,6 +295,19 @@ const char *layout_plane(arena *mem, const char *m, const char *view, const ir_f
 const char *layout_stride(arena *mem, const char *m, const char *view, ir_plane plane, int dim)
 {
     return arena_printf(mem, "%s->%s.%s_strides[%d]", m, view, plane_name(plane), dim);
+}
+
+/* "double (*dual)[3][26]" */
+const char *layout_wide_pointer(arena *mem, const ir_field *f, const char *name)
+{
+    return arena_printf(mem, "%s (*%s)%s[%d]", scalar_c_type(f->elem), name, layout_element_dims(mem, f, false),
+                        f->width);
+}
+
+void layout_fill_wide(arena *mem, strbuf *b, const char *view, const ir_field *f)
+{
+    sb_printf(b, "    m->%s.%s = (%s)m->tk.fields[%d].plane[%s];\n", view, plane_name(ir_tangent_of(IR_DATA)),
+              layout_wide_pointer(mem, f, ""), f->wide->index, plane_enum(IR_DATA));
 }
 
 void layout_fill_view(arena *mem, strbuf *b, const char *view, const ir_field *f, ir_plane plane, const ir_field *leaf)

@@ -34,6 +34,8 @@ cexpr layout_element(arena *mem, const layout_terms *terms, const layout_place *
 const char *layout_number(arena *mem, const layout_terms *terms, const layout_place *p);
 /* The element's number behind a pointer to a plane: "(i * n1 + j) * n2 + k". */
 cexpr layout_position(arena *mem, const layout_terms *terms, const ir_field *f, const cexpr *at);
+/* Has no view: C code reaches it by its number in the module. */
+bool layout_is_apart(const ir_field *f);
 /* Elements may stand anywhere: they are loaded, stored and added to by functions that take an address. */
 bool layout_by_address(const ir_field *f);
 /* The text of the component's number stands in an address twice. */
@@ -79,6 +81,10 @@ const char *layout_stride(arena *mem, const char *m, const char *view, ir_plane 
 /* Statements that fill the view's pointers to a plane from the module's tk_field; leaf: the first in the view that has
  * the plane. */
 void layout_fill_view(arena *mem, strbuf *b, const char *view, const ir_field *f, ir_plane plane, const ir_field *leaf);
+
+/* Of tangents in several directions: the pointer in the view of f, and the statement that fills it. */
+const char *layout_wide_pointer(arena *mem, const ir_field *f, const char *name);
+void layout_fill_wide(arena *mem, strbuf *b, const char *view, const ir_field *f);
 
 /* ---- what libtkc is told ---- */
 

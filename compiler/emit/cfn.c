@@ -147,6 +147,8 @@ const char *shape_name(cfn *c, const ir_field *f, int dim)
         return arena_printf(c->e->mem, "%lld", (long long)f->dims[dim].count);
     if (is_argument(f))
         return name_member(c->e->mem, c->f->sig[f->dims[dim].param].name);
+    if (ir_wide_extent(f, dim))
+        return arena_printf(c->e->mem, "%d", ir_wide_extent(f, dim));
     f = f->lead ? f->lead : f;
     const char **name = &c->shape_names[f->index * 8 + dim];
     assert(c->plan->extent_read[f->index * 8 + dim]);

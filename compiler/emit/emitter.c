@@ -12,7 +12,8 @@ void emitter_init(emitter *e, const ir_module *m, const emit_options *opt)
     e->field_names = ARENA_ARRAY(e->mem, const char *, m->fields.len + 1);
     for (size_t i = 0; i < m->fields.len; i++) {
         const ir_field *f = m->fields.at[i];
-        e->field_names[i] = f->launched ? arena_printf(e->mem, "tk.fields[%d]", f->index) : layout_view(e->mem, f);
+        e->field_names[i] = layout_is_apart(f) ? arena_printf(e->mem, "tk.fields[%d]", f->index)
+                                               : layout_view(e->mem, f);
     }
     for (size_t i = 0; i < m->params.len; i++)
         ptrmap_set(&e->params, m->params.at[i], arena_printf(e->mem, "%s", name_member(e->mem, m->params.at[i]->name)));

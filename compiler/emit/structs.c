@@ -16,6 +16,6 @@ const char *struct_zero(arena *mem, const ir_struct *r)
 const char *field_address(emitter *e, const char *m, const ir_field *f)
 {
     const char *view = e->field_names[f->index];
-    return f->launched ? arena_printf(e->mem, "&%s->%s", m, view)
-                       : arena_printf(e->mem, "%s->%s", m, layout_object(e->mem, view, f));
+    return layout_is_apart(f) ? arena_printf(e->mem, "&%s->%s", m, view)
+                              : arena_printf(e->mem, "%s->%s", m, layout_object(e->mem, view, f));
 }

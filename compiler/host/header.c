@@ -83,6 +83,8 @@ static void print_view(emitter *e, const ir_field *f)
     for (int p = 0; p < IR_PLANES; p++)
         if (*ir_plane_get((ir_plane)p)->attribute && plane_leaf(e->m, f, (ir_plane)p))
             sb_printf(b, ", %s", ir_plane_get((ir_plane)p)->attribute);
+    if (f->wide)
+        sb_printf(b, ", %s(%d)", ir_plane_get(ir_tangent_of(IR_DATA))->attribute, f->width);
     sb_printf(b, "%s%s.", layout_takes_strides(f) ? ", strided" : "", f->distinct ? ", distinct" : "");
     if (f->doc) {
         sb_addc(b, ' ');
@@ -96,6 +98,9 @@ static void print_view(emitter *e, const ir_field *f)
             sb_printf(b, "    %s; /**< %s%s */\n", layout_view_pointer(mem, f, plane->name), plane->note,
                       plane->bound ? note : "");
     }
+    if (f->wide)
+        sb_printf(b, "    %s; /**< tangents, the direction last; always the library's memory */\n",
+                  layout_wide_pointer(mem, f, plane_name(ir_tangent_of(IR_DATA))));
     for (int p = IR_DATA; p < IR_PLANES && layout_takes_strides(f); p++)
         if (plane_leaf(e->m, f, (ir_plane)p))
             sb_printf(b, "    int64_t %s_strides[%d]; /**< bytes from an element of %s to the next, by dimension */\n",
@@ -120,6 +125,8 @@ static void print_struct(emitter *e)
     for (size_t i = 0; i < m->nfields; i++) {
         const ir_field *f = m->fields.at[i];
         const bool of_members = f->lead && !layout_view_is_shared(f);
+        if (f->wide_of)
+            continue;
         if (of_members && f->lead == f)
             emit_member_views(e, f);
         else if (!of_members && ir_field_begins(f))
@@ -180,12 +187,13 @@ static void print_forward(emitter *e, const ir_field *f)
     sb_printf(e->out,
               "/** Opens a forward scope of field %s: tk_forward_begin with a seed whose precision is checked. seed: "
               "count values, one for each\n"
-              " *  component of each element%s. Closed by tk_forward_end. */\n"
+              " *  component of each element%s%s. Closed by tk_forward_end. */\n"
               "static inline tk_status %s_forward_%s(%s *m, tk_field *const *outputs, int noutputs, const %s *seed, "
               "size_t count)\n{\n"
               "    return tk_forward_begin(outputs, noutputs, m ? m->%s : NULL, seed, count);\n}\n\n",
-              f->name, f->ndim == 0 && f->shape == IR_SHAPE_SCALAR ? "; NULL, 0: one" : "", p, own_id(e, f), p,
-              scalar_c_type(f->elem), layout_object(e->mem, e->field_names[f->index], f));
+              f->name, f->ndim == 0 && f->shape == IR_SHAPE_SCALAR && !f->wide ? "; NULL, 0: one" : "",
+              f->wide ? ", in each direction" : "", p, own_id(e, f), p, scalar_c_type(f->elem),
+              layout_object(e->mem, e->field_names[f->index], f));
 }
 
 static const char *shape_term(void *ctx, const ir_field *f, int dim)
@@ -229,7 +237,7 @@ static void print_field_functions(emitter *e, const ir_field *f)
                   "the first, its components side by side; NULL:\n"
                   " *  dense, row-major. No alignment is assumed. */\ntk_status %s_bind_%s_strided(%s);\n\n",
                   p, f->name, bind_strided_signature(e->mem, e->m, f));
-    if (f->dual)
+    if (ir_field_has_tangents(f))
         print_forward(e, f);
     if (!layout_has_index(f))
         return;
@@ -385,12 +393,13 @@ static void print_object(emitter *e)
     print_params(e);
     emit_structs(e);
     for (size_t i = 0; i < m->nfields; i++)
-        if (ir_field_begins(m->fields.at[i]))
+        if (ir_field_begins(m->fields.at[i]) && !m->fields.at[i]->wide_of)
             print_view(e, m->fields.at[i]);
     print_struct(e);
     print_lifetime(e);
     for (size_t i = 0; i < m->nfields; i++)
-        print_field_functions(e, m->fields.at[i]);
+        if (!m->fields.at[i]->wide_of)
+            print_field_functions(e, m->fields.at[i]);
     for (size_t i = 0; i < m->funcs.len; i++)
         if (ir_is_kernel(m->funcs.at[i]) && !ir_is_hidden(m->funcs.at[i])) {
             print_kernel(e, m->funcs.at[i]);

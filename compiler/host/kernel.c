@@ -118,7 +118,7 @@ static void hoist_args(cfn *c, strbuf *out, const ir_func *kernel, kernel_form f
         next = hoist_seeds(c, out, kernel, tangents ? "primal." : "", plane_of(true, false), next);
     for (int i = 0; i < kernel->nsig && tangents; i++) {
         const ir_sigparam *s = &kernel->sig[i];
-        for (int k = 0; k < s->rows * s->cols && sig_is_float(s); k++)
+        for (int k = 0; k < s->rows * s->cols && sig_has_tangent(s); k++)
             hoist_arg(c, out, params[next++], sig_component(mem, s, plane_of(false, true), ".", k));
     }
     if (seeds && tangents)

@@ -16,6 +16,8 @@ static void print_field(emitter *e, const ir_field *f)
         sb_add(&flags, " | TK_FIELD_SCRATCH");
     if (f->distinct)
         sb_add(&flags, " | TK_FIELD_DISTINCT");
+    if (f->wide_of)
+        sb_add(&flags, " | TK_FIELD_TANGENTS");
     if (*layout_flag(f))
         sb_printf(&flags, " | %s", layout_flag(f));
     const char *which = flags.len ? sb_str(&flags) + 3 : "0";
@@ -107,6 +109,8 @@ static void print_view(emitter *e, const ir_field *f)
         if (leaf)
             layout_fill_view(e->mem, e->out, e->field_names[f->index], f, (ir_plane)p, leaf);
     }
+    if (f->wide)
+        layout_fill_wide(e->mem, e->out, e->field_names[f->index], f);
 }
 
 /* For hosts they are constant: a size that was changed by an assignment would let loops leave the fields. */
@@ -145,6 +149,8 @@ static void print_create(emitter *e)
     sb_add(b, "        tk_module_free(session, m, sizeof *m);\n        return NULL;\n    }\n");
     for (size_t i = 0; i < m->nfields; i++) {
         const ir_field *f = m->fields.at[i];
+        if (f->wide_of)
+            continue;
         sb_printf(b, "    m->%s = &m->tk.fields[%d];\n", layout_object(e->mem, e->field_names[i], f), f->index);
         if (!ir_field_begins(f))
             continue;
@@ -278,7 +284,7 @@ void emit_module(emitter *e)
     print_create(e);
     print_set_params(e);
     for (size_t i = 0; i < e->m->nfields; i++)
-        if (ir_field_begins(e->m->fields.at[i]))
+        if (ir_field_begins(e->m->fields.at[i]) && !e->m->fields.at[i]->wide_of)
             print_bind(e, e->m->fields.at[i]);
     for (size_t i = 0; i < e->m->nfields; i++)
         if (layout_takes_strides(e->m->fields.at[i]))

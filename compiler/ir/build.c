@@ -26,6 +26,22 @@ void ir_module_destroy(ir_module *m)
     vec_free(&m->matrices);
 }
 
+void ir_add_wide(ir_module *m, ir_field *f)
+{
+    ir_field *w = ARENA_NEW(m->mem, ir_field);
+    *w = (ir_field){.name = intern(m->names, arena_printf(m->mem, "%s.dual", f->name)),
+                    .elem = f->elem,
+                    .rows = 1,
+                    .cols = 1,
+                    .ndim = f->ndim + (ir_field_ncomp(f) > 1) + 1,
+                    .loc = f->loc,
+                    .index = (int)m->fields.len,
+                    .width = f->width,
+                    .wide_of = f};
+    f->wide = w;
+    vec_push(&m->fields, w);
+}
+
 ir_func *ir_func_create(ir_module *m, ir_func_kind kind, const char *name)
 {
     ir_func *f = ARENA_NEW(m->mem, ir_func);

@@ -186,6 +186,8 @@ typedef struct ir_extent {
     ir_value *value;   /* of what is no parameter: in module->extents, to be compared with */
 } ir_extent;
 
+enum { IR_MAX_WIDTH = 1024 };
+
 struct ir_field {
     const char *name, *doc; /* of a member: "p.link.pos" */
     scalar elem;            /* of one component */
@@ -221,12 +223,28 @@ struct ir_field {
     const ir_struct *structure; /* of its elements */
     const char *whole, *path;   /* the field's name, and the member's in it: "p", "link.pos" */
     int extent0;                /* its extents are the values extent0 .. extent0+ndim-1 yielded by module->extents */
+    /* tangents in several directions are the data of a field of their own, behind those of the program: its subscripts
+     * are those of the field, the component if there are several, the direction */
+    int width;         /* the number of directions, of both fields; 0: none */
+    ir_field *wide;    /* the field of the tangents */
+    ir_field *wide_of; /* of such a field: whose tangents it has */
 };
 
 static inline int ir_field_ncomp(const ir_field *f)
 {
     return f->rows * f->cols;
 }
+static inline bool ir_field_has_tangents(const ir_field *f)
+{
+    return f->dual || f->wide;
+}
+/* Of a field of tangents: the extent that no launch changes; 0: it is one of the field whose tangents these are. */
+static inline int ir_wide_extent(const ir_field *f, int dim)
+{
+    return !f->wide_of || dim < f->wide_of->ndim ? 0 : dim == f->ndim - 1 ? f->width : ir_field_ncomp(f->wide_of);
+}
+/* Adds the fields of tangents of f, whose width is set, to the module's. */
+void ir_add_wide(ir_module *m, ir_field *f);
 /* What of a user-visible type remains after splitting, for signatures: `components` scalars starting at the function's
  * parameter `first`. */
 typedef struct ir_sigparam {

@@ -229,8 +229,14 @@ static void lower_extents(lower *l, const tx_module *tx)
         ir_field *field = l->m->fields.at[i];
         const bool leads = !field->lead || field->lead == field, begins = ir_field_begins(field);
         field->extent0 = begins ? n : field->lead->extent0;
-        for (int d = 0; d < field->ndim && begins; d++)
-            v[n++] = leads ? given[at++] : v[field->lead->extent0 + d];
+        for (int d = 0; d < field->ndim && begins; d++) {
+            const ir_field *with = field->wide_of ? field->wide_of : field->lead;
+            const int fixed = ir_wide_extent(field, d);
+            v[n] = fixed                      ? ir_const_i(&l->b, SC_I64, fixed)
+                   : leads && !field->wide_of ? given[at++]
+                                              : v[with->extent0 + d];
+            n++;
+        }
     }
     assert(at == tx->nextents);
     for (size_t i = l->m->nfields; i < l->m->fields.len; i++)

@@ -160,7 +160,8 @@ static bool bars_scope(const ir_op *op)
     if (!op_accesses_field(op->code))
         return false;
     const ir_plane plane = ir_access_attr(op)->plane;
-    return ir_plane_is_tangent(plane) || (ir_atomic_is_extreme(op) && plane == IR_DATA && ir_field_of(op)->dual);
+    return ir_plane_is_tangent(plane) ||
+           (ir_atomic_is_extreme(op) && plane == IR_DATA && ir_field_has_tangents(ir_field_of(op)));
 }
 
 /* In a forward scope a no_grad kernel does what its adjoint does on the way back: a plain store takes the dual of what
@@ -173,14 +174,19 @@ static bool stands_in_scope(const ir_func *k)
 static bool derive_jvp(ir_func *k)
 {
     const int errors = diag_error_count(k->module->diag);
+    const bool passive = stands_in_scope(k),
+               wanted = !k->ad.no_grad && !k->ad.no_jvp_why && (ir_derives(k) & IR_DERIVE_JVP);
+    const int width = passive || wanted || k->ad.custom_jvp ? jvp_width(k, passive) : 1;
+    if (!width)
+        return false;
     if (k->ad.custom_jvp)
         k->ad.jvp = k->ad.custom_jvp;
-    else if (stands_in_scope(k))
-        pass_forward(k, IR_KERNEL_JVP, derived_name(k, "jvp"));
-    else if (!k->ad.no_grad && !k->ad.no_jvp_why && (ir_derives(k) & IR_DERIVE_JVP) && record_for_tangents(k)) {
+    else if (passive)
+        pass_forward(k, IR_KERNEL_JVP, derived_name(k, "jvp"), width);
+    else if (wanted && record_for_tangents(k)) {
         ir_sigparam *sig = k->sig;
         k->sig = signature_by(k, IR_DERIVE_JVP);
-        pass_forward(k, IR_KERNEL_JVP, derived_name(k, "jvp"));
+        pass_forward(k, IR_KERNEL_JVP, derived_name(k, "jvp"), width);
         k->sig = sig;
         record_forget_tangents(k);
     }
@@ -192,7 +198,8 @@ static bool derive_hvp(ir_func *k)
     const int errors = diag_error_count(k->module->diag);
     if ((k->ad.grad || k->ad.bent) &&
         ((ir_derives(k) & IR_DERIVE_HVP) || (k->ad.no_grad && k->ad.jvp && activity_has_second_order(k->module))))
-        pass_forward(k->ad.bent ? k->ad.bent : k->ad.grad, IR_KERNEL_HVP, derived_name(k, "hvp"));
+        if (refuse_wide_product(k))
+            pass_forward(k->ad.bent ? k->ad.bent : k->ad.grad, IR_KERNEL_HVP, derived_name(k, "hvp"), 1);
     if (k->ad.bent)
         rev_forget(k->module, k->ad.bent);
     k->ad.bent = NULL;
@@ -214,7 +221,7 @@ static void drop_results(ir_func *f)
 static bool has_dual(const ir_op *op)
 {
     const bool memory = op->code == OP_LOAD || op->code == OP_STORE || op->code == OP_ACCUM;
-    return (memory && ir_plane_is_tangent(ir_access_attr(op)->plane)) ||
+    return (memory && (ir_plane_is_tangent(ir_access_attr(op)->plane) || ir_field_of(op)->wide_of)) ||
            (op->code == OP_ATOMIC && ir_atomic_form(op) == IR_ATOMIC_WITH_TANGENT) ||
            op->code == OP_CALL; /* rare enough not to look inside */
 }

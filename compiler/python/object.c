@@ -8,7 +8,7 @@ static const char *planes_of(python *p, const ir_field *f)
 {
     const char *text = "";
     for (int k = IR_DATA; k < IR_PLANES; k++)
-        if (field_has_plane(p->e.m, f, (ir_plane)k))
+        if (field_has_plane(p->e.m, f, (ir_plane)k) || (f->wide && k == (int)ir_tangent_of(IR_DATA)))
             text = arena_printf(p->e.mem, "%s%s%s", text, k ? " " : "", plane_name((ir_plane)k));
     return text;
 }
@@ -98,6 +98,8 @@ static void print_leaf(python *p, const ir_field *f)
     arena *mem = p->e.mem;
     sb_printf(p->out, "\"%s\", %d, %s, %d, %s, \"%s\"%s", f->name, f->index, py_dtype(mem, f->elem), f->ndim,
               py_shape(mem, f->shape, f->rows, f->cols), planes_of(p, f), *layout_subscript(f) ? ", apart=True" : "");
+    if (f->wide)
+        sb_printf(p->out, ", wide=(%d, %d)", f->wide->index, f->width);
 }
 
 /* Members that share memory: {"pos": (0, "data grad"), "inner": {...}}. Returns the number behind its leaves. */
@@ -196,7 +198,7 @@ void python_object(python *p)
     py_names taken = {0};
     types_module(p);
     for (size_t i = 0; i < m->nfields; i++)
-        if (!m->fields.at[i]->lead || m->fields.at[i]->lead == m->fields.at[i])
+        if (!m->fields.at[i]->wide_of && (!m->fields.at[i]->lead || m->fields.at[i]->lead == m->fields.at[i]))
             print_field(p, m->fields.at[i], &taken);
     for (size_t i = 0; i < m->funcs.len; i++)
         if (ir_is_kernel(m->funcs.at[i]) && !ir_is_hidden(m->funcs.at[i])) {

@@ -77,6 +77,10 @@ class Field(_np.lib.mixins.NDArrayOperatorsMixin, _Unique):
 
     def _array(self, k):
         spec, extents = self._spec, self._extents()
+        if k == 2 and spec.wide:
+            number, directions = spec.wide
+            shape = (*extents, *spec.shape, directions)
+            return _view(self._h, _tk.field_component(self._h.fields[number], 0, 0), spec.dtype, shape, _row_major(shape, spec.dtype.itemsize))
         size = spec.dtype.itemsize
         between = size * _math.prod(extents) if spec.apart else size
         step = size if spec.apart else spec.step or size * _math.prod(spec.shape)
@@ -111,12 +115,12 @@ class Field(_np.lib.mixins.NDArrayOperatorsMixin, _Unique):
         spec = self._spec
         if spec.dtype.names:
             raise TypeError(f"{spec.name}: a forward scope is one of a member of the structs")
-        a, shape = _fitting(seed, spec.dtype, f"the seed of {spec.name}"), self._extents() + spec.shape
+        a, shape = _fitting(seed, spec.dtype, f"the seed of {spec.name}"), self._extents() + spec.shape + spec.wide[1:]
         try:
             a = _np.broadcast_to(a, shape)
         except ValueError:
             raise ValueError(f"the seed of {spec.name} has the shape {shape}, not {a.shape}") from None
-        if spec.apart:
+        if spec.apart and not spec.wide:
             a = _np.moveaxis(a, range(spec.ndim, a.ndim), range(a.ndim - spec.ndim))
         return _np.ascontiguousarray(a, spec.dtype)
 
@@ -169,10 +173,15 @@ class Field(_np.lib.mixins.NDArrayOperatorsMixin, _Unique):
     def _has(self, k):
         return _PLANES[k] in self._spec.planes
 
+    def _parts(self, k):
+        """Arrays of the shape of data: plane k, or its directions."""
+        plane = self._plane(k)
+        return [plane[..., d] for d in range(plane.shape[-1])] if k == 2 and getattr(self._spec, "wide", None) else [plane]
+
     def _clear(self, k, key):
         """Elements of plane k become zero."""
-        if self._has(k):
-            self._plane(k)[key] = 0
+        for part in self._parts(k) if self._has(k) else ():
+            part[key] = 0
 
     def __getitem__(self, key):
         return self.data[key]
@@ -225,7 +234,7 @@ def _linear(ufunc, method, inputs, fields, options):
         return lambda k: None
     if ufunc is _np.multiply or (ufunc is _np.true_divide and at == 0):
         factor = _np.array(_bare(other))
-        return lambda k: ufunc(field._plane(k), factor, out=field._plane(k)) if field._has(k) else None
+        return lambda k: [ufunc(part, factor, out=part) for part in field._parts(k)] if field._has(k) else None
     return None
 
 
@@ -296,7 +305,7 @@ class _Structs(Field):
             self.__dict__[name]._forget()
 
 
-_Spec = _collections.namedtuple("_Spec", "name number dtype ndim shape planes apart step")
+_Spec = _collections.namedtuple("_Spec", "name number dtype ndim shape planes apart step wide")    # wide: (), or the field of its duals and their directions
 _StructSpec = _collections.namedtuple("_StructSpec", "name dtype ndim planes offset step members")
 
 
@@ -323,8 +332,8 @@ class _Slot:
         self.__get__(module)._set(0, value)
 
 
-def _leaf(name, number, dtype, ndim, shape, planes, apart=False, step=None):
-    spec = _Spec(name, number, dtype, ndim, shape, planes.split(), apart, step)
+def _leaf(name, number, dtype, ndim, shape, planes, apart=False, step=None, wide=()):
+    spec = _Spec(name, number, dtype, ndim, shape, planes.split(), apart, step, wide)
     return lambda handle: Field(handle, spec)
 
 

@@ -127,8 +127,9 @@ static tk_status fail_overlap(const tk_kernel *k, const tk_field *f, int p, cons
 /* Whether the array's own tangents are those of the field, as far as they lie in the same memory. */
 static bool has_dual_of(const tk_field *array, const tk_field *f)
 {
-    return array->plane[RT_TANGENT] && (uintptr_t)array->plane[RT_TANGENT] - (uintptr_t)f->plane[RT_TANGENT] ==
-                                           (uintptr_t)array->plane[TK_DATA] - (uintptr_t)f->plane[TK_DATA];
+    return array->plane[RT_TANGENT] && f->plane[RT_TANGENT] &&
+           (uintptr_t)array->plane[RT_TANGENT] - (uintptr_t)f->plane[RT_TANGENT] ==
+               (uintptr_t)array->plane[TK_DATA] - (uintptr_t)f->plane[TK_DATA];
 }
 
 /* An open tape, or forward scope, takes an array for a constant. What is in fields with derivatives is none. */
@@ -140,8 +141,8 @@ static tk_status check_constant(const tk_kernel *k, const tk_field *array, tk_pl
         for (int n = 0; n < m->desc->nfields; n++) {
             const tk_field *f = &m->fields[n];
             const rt_span there = span_of_plane(f, TK_DATA);
-            if (f->plane[plane] && tk_rt_spans_overlap(&l, &there) &&
-                !(tk_rt_is_tangent(plane) && has_dual_of(array, f)))
+            const bool derived = f->plane[plane] || (tk_rt_is_tangent(plane) && tk_rt_wide(f));
+            if (derived && tk_rt_spans_overlap(&l, &there) && !(tk_rt_is_tangent(plane) && has_dual_of(array, f)))
                 return tk_fail(s, TK_NO_DERIVATIVE,
                                "kernel '%s' of module '%s': the array '%s' is memory of the field '%s.%s', which has a "
                                "%s, and %s takes an array for a constant: "

@@ -11,7 +11,7 @@ static tk_status check_outputs(tk_session *s, tk_field *const *outputs, int n)
         if (outputs[i]->module->session != s)
             return tk_fail(s, TK_BAD_ARGUMENT, "tk_forward_begin: output '%s' belongs to another session",
                            outputs[i]->desc->name);
-        if (!outputs[i]->plane[RT_TANGENT])
+        if (!tk_rt_width(outputs[i]))
             return tk_fail(s, TK_NO_DERIVATIVE,
                            "field '%s' cannot be an output of a forward scope: it is not declared needs_dual",
                            outputs[i]->desc->name);
@@ -25,15 +25,17 @@ static tk_status check_param(tk_session *s, const tk_field *param, const void *s
     if (!tk_rt_is_float(param))
         return tk_fail(s, TK_BAD_ARGUMENT, "field '%s' cannot be the parameter of a forward scope: it holds no floats",
                        d->name);
-    if (!param->plane[RT_TANGENT])
+    if (!tk_rt_width(param))
         return tk_fail(s, TK_NO_DERIVATIVE,
                        "field '%s' cannot be the parameter of a forward scope: it is not declared needs_dual", d->name);
-    if (!seed && (d->ndim != 0 || d->ncomp != 1))
-        return tk_fail(s, TK_BAD_ARGUMENT, "tk_forward_begin: field '%s' is no 0-D scalar, so it needs a seed",
-                       d->name);
-    if (seed ? count != tk_rt_scalars(param) : count > 1)
+    const bool wide = tk_rt_wide(param) != NULL;
+    const size_t needed = tk_rt_scalars(wide ? tk_rt_wide(param) : param);
+    if (!seed && (d->ndim != 0 || d->ncomp != 1 || wide))
+        return tk_fail(s, TK_BAD_ARGUMENT, "tk_forward_begin: field '%s' %s, so it needs a seed", d->name,
+                       wide ? "has several directions" : "is no 0-D scalar");
+    if (seed ? count != needed : count > 1)
         return tk_fail(s, TK_BAD_ARGUMENT, "tk_forward_begin: the seed of field '%s' has %zu values, %zu are needed",
-                       d->name, count, tk_rt_scalars(param));
+                       d->name, count, needed);
     return TK_OK;
 }
 
@@ -55,11 +57,21 @@ tk_status tk_forward_begin(tk_field *const *outputs, int noutputs, tk_field *par
     const double one_f64 = 1.0;
     if (!seed)
         seed = param->desc->elem == TK_F32 ? (const void *)&one_f32 : (const void *)&one_f64;
-    tk_rt_plane_write(param, RT_TANGENT, seed);
+    if (tk_rt_wide(param))
+        tk_rt_plane_write(tk_rt_wide(param), TK_DATA, seed);
+    else
+        tk_rt_plane_write(param, RT_TANGENT, seed);
     s->forward = (rt_forward){.open = true, .param = param};
     for (int i = 0; i < noutputs; i++)
         s->forward.is_output = s->forward.is_output || outputs[i] == param;
     return TK_OK;
+}
+
+/* Not grad_dual, a result of tapes in the scope. */
+static void clear_param(tk_field *param)
+{
+    tk_field *wide = tk_rt_wide(param);
+    tk_rt_clear_plane(wide ? wide : param, wide ? TK_DATA : RT_TANGENT);
 }
 
 tk_status tk_forward_end(tk_session *s)
@@ -82,7 +94,7 @@ tk_status tk_forward_end(tk_session *s)
             "tk_forward_end: something failed since the scope was opened (%s, cleared since): duals are incomplete",
             tk_status_name(s->forward.failed));
     if (!s->forward.is_output)
-        tk_rt_clear_plane(s->forward.param, RT_TANGENT); /* not grad_dual, a result of tapes in the scope */
+        clear_param(s->forward.param);
     s->forward = (rt_forward){0};
     return st;
 }

@@ -16,6 +16,7 @@ typedef struct gradcheck {
     int owner;       /* of several processes: whose inputs are checked */
     int worst_owner; /* the owner of the worst */
     double *reverse; /* of the field being checked, or by direction */
+    double *slopes;  /* by forward mode, of the last run: one for each direction that the fields' tangents have */
     double largest;  /* of them */
     double worst;    /* largest ratio of a difference to what is tolerated */
     tk_gradcheck_result result;

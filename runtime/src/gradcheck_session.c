@@ -90,25 +90,39 @@ static tk_status reverse_mode(gradcheck *g)
                          g->loss->desc->name, tk_rt_not_finite(loss));
 }
 
-/* The slope of the loss along a seed of a field. */
-static tk_status forward_mode(gradcheck *g, tk_field *f, const void *seed, double *slope)
+/* The slopes of the loss along a seed of a field, in all its directions. */
+static tk_status forward_mode(gradcheck *g, tk_field *f, const void *seed, double *slopes)
 {
+    const tk_field *wide = tk_rt_wide(f);
     tk_rt_snapshot_restore(g->snapshot);
-    const tk_status st = tk_forward_begin(&g->loss, 1, f, seed, tk_rt_scalars(f));
+    const tk_status st = tk_forward_begin(&g->loss, 1, f, seed, tk_rt_scalars(wide ? wide : f));
     if (st != TK_OK)
         return st;
     tk_rt_scalar_set(g->loss, TK_DATA, 0, 0.0);
     run_program(g);
-    *slope = tk_rt_scalar_get(g->loss, RT_TANGENT, 0);
+    for (int64_t d = 0; d < tk_rt_width(f); d++)
+        slopes[d] = wide ? tk_rt_scalar_get(tk_rt_wide(g->loss), TK_DATA, d) : tk_rt_scalar_get(g->loss, RT_TANGENT, 0);
     return tk_forward_end(g->s);
 }
 
-static void set_seed(const tk_field *f, void *seed, int64_t k, double x)
+/* Whether forward mode has the derivative of the loss by f: they have equally many directions. */
+static bool has_forward(const gradcheck *g, const tk_field *f)
 {
+    return tk_rt_width(f) > 0 && tk_rt_width(g->loss) == tk_rt_width(f);
+}
+
+static size_t seed_bytes(const tk_field *f)
+{
+    return tk_field_bytes(tk_rt_wide(f) ? tk_rt_wide(f) : f);
+}
+
+static void set_seed(const tk_field *f, void *seed, int64_t k, int64_t direction, double x)
+{
+    const int64_t at = tk_rt_wide(f) ? tk_rt_wide_number(f, k, direction) : k;
     if (f->desc->elem == TK_F32)
-        ((float *)seed)[k] = (float)x;
+        ((float *)seed)[at] = (float)x;
     else
-        ((double *)seed)[k] = x;
+        ((double *)seed)[at] = x;
 }
 
 /* One variable is done. */
@@ -130,15 +144,25 @@ static void compare(gradcheck *g, const rt_line *l, const modes *m, tk_field *f,
 
 /* ---- each component ---- */
 
-static tk_status check_variable(gradcheck *g, tk_field *f, int64_t k, void *seed)
+/* By component k and those behind it, of `all`, one in each direction. */
+static tk_status forward_by(gradcheck *g, tk_field *f, int64_t k, int64_t all, void *seed)
+{
+    const int64_t n = !is_mine(g) ? 0 : all - k < tk_rt_width(f) ? all - k : tk_rt_width(f);
+    for (int64_t d = 0; d < n; d++)
+        set_seed(f, seed, k + d, d, 1);
+    const tk_status st = forward_mode(g, f, seed, g->slopes);
+    for (int64_t d = 0; d < n; d++)
+        set_seed(f, seed, k + d, d, 0);
+    return st;
+}
+
+static tk_status check_variable(gradcheck *g, tk_field *f, int64_t k, int64_t n, void *seed)
 {
     modes m = {.reverse = g->reverse[k], .forward = NAN, .has_forward = seed != NULL};
     if (seed) {
-        if (is_mine(g))
-            set_seed(f, seed, k, 1);
-        const tk_status st = forward_mode(g, f, seed, &m.forward);
-        if (is_mine(g))
-            set_seed(f, seed, k, 0);
+        const int64_t direction = k % tk_rt_width(f);
+        const tk_status st = direction ? TK_OK : forward_by(g, f, k, n, seed);
+        m.forward = g->slopes[direction];
         if (st != TK_OK)
             return st;
     }
@@ -152,11 +176,11 @@ static tk_status check_variable(gradcheck *g, tk_field *f, int64_t k, void *seed
 
 static tk_status check_field(gradcheck *g, tk_field *f)
 {
-    const bool forward = g->loss->plane[RT_TANGENT] && f->plane[RT_TANGENT];
+    const bool forward = has_forward(g, f);
     tk_status st = reverse_mode(g);
     const int64_t n = owners_count(g, (int64_t)tk_rt_scalars(f));
     g->reverse = tk_rt_alloc(g->s, (size_t)n * sizeof *g->reverse + 1, false);
-    void *seed = forward ? tk_rt_alloc(g->s, tk_field_bytes(f) + 1, true) : NULL;
+    void *seed = forward ? tk_rt_alloc(g->s, seed_bytes(f) + 1, true) : NULL;
     if (st == TK_OK && (!g->reverse || (forward && !seed)))
         st = tk_fail(g->s, TK_NO_MEMORY, "out of memory for checking field '%s'", f->desc->name);
     g->largest = 0;
@@ -167,7 +191,7 @@ static tk_status check_field(gradcheck *g, tk_field *f)
     }
     g->result.has_forward = g->result.has_forward || forward;
     for (int64_t k = 0; k < n && st == TK_OK; k++)
-        st = check_variable(g, f, k, seed);
+        st = check_variable(g, f, k, n, seed);
     tk_rt_free(g->s, seed);
     tk_rt_free(g->s, g->reverse);
     return st;
@@ -233,21 +257,27 @@ static void slopes_of_gradients(gradcheck *g)
     }
 }
 
-/* Forward mode has one seed at a time: the slope is the sum of those along each input. */
-static tk_status forward_along(gradcheck *g, const direction *d, void *seed, double *slope)
+/* Forward mode has one field with a seed at a time: the slopes along direction j and those behind it are the sums of
+ * those along each input. */
+static tk_status forward_along(gradcheck *g, int j, void *seed)
 {
-    tk_status st = TK_OK;
-    *slope = 0;
+    const int64_t width = tk_rt_width(g->loss);
+    double *part = tk_rt_alloc(g->s, (size_t)width * sizeof *part, false);
+    tk_status st = part ? TK_OK : tk_fail(g->s, TK_NO_MEMORY, "out of memory for %lld slopes", (long long)width);
+    memset(g->slopes, 0, (size_t)width * sizeof *g->slopes);
     for (int i = 0; i < g->o.ninputs && st == TK_OK; i++) {
         tk_field *f = g->o.inputs[i];
-        double part = 0;
         tk_rt_snapshot_restore(g->snapshot);
-        memset(seed, 0, tk_field_bytes(f));
         for (int64_t k = 0, n = (int64_t)tk_rt_scalars(f); k < n && is_mine(g); k++)
-            set_seed(f, seed, k, component_along(d, i, k, tk_rt_scalar_get(f, TK_DATA, k)));
-        st = forward_mode(g, f, seed, &part);
-        *slope += part;
+            for (int64_t d = 0; d < width; d++) {
+                const direction along = {g, j + (int)d};
+                set_seed(f, seed, k, d, component_along(&along, i, k, tk_rt_scalar_get(f, TK_DATA, k)));
+            }
+        st = forward_mode(g, f, seed, part);
+        for (int64_t d = 0; d < width && st == TK_OK; d++)
+            g->slopes[d] += part[d];
     }
+    tk_rt_free(g->s, part);
     return st;
 }
 
@@ -255,9 +285,12 @@ static tk_status check_along(gradcheck *g, int j, void *seed, bool single)
 {
     direction d = {g, j};
     modes m = {.reverse = g->reverse[j], .forward = NAN, .has_forward = seed != NULL};
-    const tk_status st = seed ? forward_along(g, &d, seed, &m.forward) : TK_OK;
+    const int64_t number = seed ? j % tk_rt_width(g->loss) : 0;
+    const tk_status st = seed && !number ? forward_along(g, j, seed) : TK_OK;
     if (st != TK_OK)
         return st;
+    if (seed)
+        m.forward = g->slopes[number];
     const rt_line l = {.at = loss_along, .ctx = &d, .x = 0, .single = single};
     compare(g, &l, &m, NULL, j);
     return done(g);
@@ -265,13 +298,13 @@ static tk_status check_along(gradcheck *g, int j, void *seed, bool single)
 
 static tk_status check_directions(gradcheck *g)
 {
-    bool forward = g->loss->plane[RT_TANGENT], single = false;
+    bool forward = tk_rt_width(g->loss) > 0, single = false;
     size_t largest = 0;
     for (int i = 0; i < g->o.ninputs; i++) {
         const tk_field *f = g->o.inputs[i];
-        forward = forward && f->plane[RT_TANGENT];
+        forward = forward && has_forward(g, f);
         single = single || is_f32(g, f);
-        largest = tk_field_bytes(f) > largest ? tk_field_bytes(f) : largest;
+        largest = seed_bytes(f) > largest ? seed_bytes(f) : largest;
     }
     tk_status st = reverse_mode(g);
     g->reverse = tk_rt_alloc(g->s, (size_t)g->o.directions * sizeof *g->reverse, false);
@@ -315,7 +348,9 @@ static tk_status check_inputs(gradcheck *g)
         g->o.ninputs = all_inputs(g, all);
         g->o.inputs = all;
     }
-    tk_status st = TK_OK;
+    g->slopes = tk_rt_alloc(g->s, (size_t)tk_rt_width(g->loss) * sizeof *g->slopes + 1, false);
+    tk_status st = g->slopes ? TK_OK
+                             : tk_fail(g->s, TK_NO_MEMORY, "out of memory for the slopes of '%s'", g->loss->desc->name);
     for (g->owner = 0; g->owner < (g->s->agree.fn ? g->s->agree.ranks : 1) && st == TK_OK; g->owner++) {
         g->scalars = 0;
         for (int i = 0; i < g->o.ninputs; i++)
@@ -325,6 +360,7 @@ static tk_status check_inputs(gradcheck *g)
         for (int i = 0; i < g->o.ninputs && st == TK_OK && !g->o.directions; i++)
             st = check_field(g, g->o.inputs[i]);
     }
+    tk_rt_free(g->s, g->slopes);
     tk_rt_free(g->s, all);
     return st;
 }

@@ -41,7 +41,7 @@ static struct rt_state *take_all(tk_session *s, bool floats)
 {
     for (tk_module *m = s->modules; m; m = m->next)
         for (int i = 0; m->desc->nsites > 0 && i < m->desc->nfields; i++)
-            if (!floats || tk_rt_is_float(&m->fields[i]))
+            if ((!floats || tk_rt_is_float(&m->fields[i])) && !tk_rt_has_tangents_of(&m->fields[i]))
                 tk_rt_state_want(&m->fields[i], TK_DATA, NULL, (unsigned)i + 1);
     return tk_rt_state_take(s, NULL);
 }

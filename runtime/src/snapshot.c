@@ -12,6 +12,8 @@ rt_snapshot tk_rt_snapshot_take(tk_session *s)
     size_t bytes = 0;
     for (const tk_module *m = s->modules; m; m = m->next)
         for (int i = 0; i < m->desc->nfields; i++) {
+            if (tk_rt_has_tangents_of(&m->fields[i]))
+                continue;
             tk_rt_state_want(&m->fields[i], TK_DATA, NULL, 0);
             bytes += tk_field_bytes(&m->fields[i]);
         }

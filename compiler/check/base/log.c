@@ -126,7 +126,7 @@ static void describe(checker *c, check_use *u)
     for (int k = 0; k < n; k++) {
         const ir_field *f = s->members ? s->members[k] : s->field;
         u->planes[0] = u->planes[0] || f->grad;
-        u->planes[1] = u->planes[1] || f->dual;
+        u->planes[1] = u->planes[1] || ir_field_has_tangents(f);
     }
     u->sym = NULL;
 }

@@ -74,7 +74,7 @@ static tx_expr *read_whole(checker *c, place *p)
     e->no_grad = p->kind == PLACE_FIELD && p->plane == IR_DATA && is_stopped(c, p->field);
     e->args = p->subs;
     e->nargs = p->nsubs;
-    if (e->field && p->plane == IR_DATA && !e->no_grad && c->fn && (e->field->grad || e->field->dual))
+    if (e->field && p->plane == IR_DATA && !e->no_grad && c->fn && (e->field->grad || ir_field_has_tangents(e->field)))
         note_active(c, e->field, e->loc);
     return e;
 }

@@ -168,6 +168,20 @@ static void member_of(ir_text *t, ir_field *f)
     f->structure = of;
 }
 
+/* Tangents in several directions. */
+static void tangents_of(ir_text *t, ir_field *f)
+{
+    void *of = f->wide_of;
+    if (text_opt(t, " width ", f->width != 0))
+        text_int(t, &f->width, 1, IR_MAX_WIDTH);
+    if (!text_opt(t, " tangents of ", of != NULL))
+        return;
+    text_refer(t, &t->fields, "field", &of);
+    f->wide_of = of;
+    if (!t->out && f->wide_of)
+        f->wide_of->wide = f;
+}
+
 static void field_layout(ir_text *t, ir_field *f)
 {
     static const char *const words[] = {
@@ -224,6 +238,7 @@ static void field(ir_text *t, ir_field *f)
         f->beside = beside;
         f->beside_plane = (ir_plane)plane;
     }
+    tangents_of(t, f);
     if (f->layout == IR_FIELD_DENSE)
         f->layout = ir_field_layout_plain(f);
     text_opt_string(t, " doc ", &f->doc);

@@ -30,7 +30,7 @@ bool *activity_storage(const ir_module *m, activity_mode mode)
         const ir_field *f = m->fields.at[i];
         if (!scalar_is_float(f->elem))
             continue;
-        at[ir_storage_of(f, IR_DATA)] = mode == ACTIVITY_REVERSE ? f->grad : f->dual;
+        at[ir_storage_of(f, IR_DATA)] = mode == ACTIVITY_REVERSE ? f->grad : ir_field_has_tangents(f);
         at[ir_storage_of(f, ir_adjoint_of(IR_DATA))] = second && f->grad;
     }
     return at;

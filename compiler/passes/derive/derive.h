@@ -39,7 +39,12 @@ void record_forget_tangents(ir_func *kernel);
  * Made once. passes/derive/forward.c */
 ir_func *forward_func(ir_func *f);
 /* The JVP of a kernel, or of its adjoint (hvp). passes/derive/forward.c */
-ir_func *pass_forward(ir_func *f, ir_func_kind kind, const char *name);
+ir_func *pass_forward(ir_func *f, ir_func_kind kind, const char *name, int width);
+/* The number of directions of a kernel's JVP, 0 after an error; passive: nothing but what it overwrites counts.
+ * Tangents in several directions are of fields alone: arguments have none then. passes/derive/width.c */
+int jvp_width(ir_func *k, bool passive);
+/* False, and reported, if a second-order product of the kernel has fields with several directions. */
+bool refuse_wide_product(ir_func *k);
 
 /* The JVP of a kernel along memory alone, whose tangents stand in arrays: a new kernel of the same signature. active,
  * beside: by ir_storage. passes/derive/forward.c */

@@ -85,19 +85,19 @@ static void fwd_pure(fwd *w, ir_builder *b, const ir_op *op)
         at.args[k] = val(w, op->args[k]);
     const uint32_t first_new = w->out->next_value;
     for (int k = 0; k < op->nargs; k++) {
-        ir_value *t = ir_map_get(&w->tan, op->args[k]);
-        const bool moves = t && !op_contributes_nothing(op, k) &&
+        const bool moves = has_tangent(w, op->args[k]) && !op_contributes_nothing(op, k) &&
                            !(activity_has(&w->act, r) && op_lacks_derivative(op, k)) &&
                            !op_not_differentiable(op->code, k);
-        ir_value *part = moves ? rule_apply(b, op->code, k, &at, t, r->type) : NULL;
+        ir_value *t = moves ? tangent(w, b, op->args[k]) : NULL;
+        ir_value *part = t ? rule_apply(tangents_at(w, b), op->code, k, &at, t, r->type) : NULL;
         if (part)
-            sum = sum ? ir_op2(b, OP_ADD, sum, part) : part;
+            sum = sum ? ir_op2(tangents_at(w, b), OP_ADD, sum, part) : part;
     }
     if (!sum)
         return;
     if (sum->id >= first_new)
         name_tangent(w, sum, r);
-    ir_map_set_other(&w->tan, r, sum);
+    set_tangent(w, r, sum);
 }
 
 /* The subscripts and the component of a memory operation. */
@@ -126,20 +126,30 @@ static void fwd_memory(fwd *w, ir_builder *b, const ir_op *op)
         plane = ir_tangent_of(ir_access_attr(op)->plane);
     }
     const ir_value *v = op->code == OP_LOAD ? op->res[0] : op->args[op->nargs - 1];
+    if (op->code == OP_ACCUM && (!has_tangent(w, v) || (f->wide && wide_total(w, b, op, idx))))
+        return;
+    ir_builder *at = tangents_at(w, b);
+    if (f->wide) {
+        idx = wide_subscripts(w, f, idx, at->region->params[0]);
+        comp = ir_const_i(at, SC_I64, 0);
+        f = f->wide;
+        plane = IR_DATA;
+    }
     if (op->code == OP_LOAD) {
-        ir_value *t = ir_load(b, f, plane, idx, comp);
+        ir_value *t = ir_load(at, f, plane, idx, comp);
         name_tangent(w, t, v);
-        ir_map_set_other(&w->tan, v, t);
+        set_tangent(w, v, t);
     } else if (op->code == OP_STORE) {
-        ir_store(b, f, plane, idx, comp, tan_or_zero(w, b, v));
-    } else if (ir_map_get(&w->tan, v)) {
-        ir_accum(b, f, plane, idx, comp, ir_map_get(&w->tan, v));
+        ir_store(at, f, plane, idx, comp, tan_or_zero(w, b, v));
+    } else {
+        ir_accum(at, f, plane, idx, comp, tangent(w, b, v));
     }
 }
 
 static void fwd_atomic(fwd *w, ir_builder *b, const ir_op *op)
 {
     const bool active = ir_atomic_has_winner(op) && has_storage(w, op);
+    assert(!active || w->width == 1);
     const ir_value *v = op->args[ir_field_of(op)->ndim + 1];
     ir_value *t = active ? tan_or_zero(w, b, v) : NULL;
     ir_op *c = fwd_plain(w, b, op);
@@ -163,32 +173,40 @@ static void fwd_local(fwd *w, ir_builder *b, const ir_op *op)
 {
     fwd_plain(w, b, op);
     const ir_value *array = op->code == OP_LOCAL ? op->res[0] : op->args[0];
-    if (!w->act.varied[array->id])
+    if (!w->act.varied[array->id] || w->still)
         return;
     if (op->code == OP_LOCAL) {
         const char *name = array->name ? arena_printf(w->m->mem, "%s_dual", array->name) : NULL;
+        ir_value *count = op->nargs ? val(w, op->args[0]) : NULL;
+        if (count && w->width > 1)
+            count = ir_op2(b, OP_MUL, count, ir_const_i(b, SC_I64, w->width));
         ir_map_set_other(&w->tan, array,
-                         op->nargs ? ir_local_sized(b, ir_local_attr(op)->elem, val(w, op->args[0]), name)
-                                   : ir_local(b, ir_local_attr(op)->elem, ir_local_attr(op)->count, name));
+                         count ? ir_local_sized(b, ir_local_attr(op)->elem, count, name)
+                               : ir_local(b, ir_local_attr(op)->elem, ir_local_attr(op)->count * w->width, name));
         return;
     }
     ir_value *shadow = ir_map_get(&w->tan, array);
     assert(shadow);
+    ir_builder *at = tangents_at(w, b);
+    ir_value *index = val(w, op->args[1]);
+    if (w->width > 1)
+        index = wide_element(w, at, index);
     if (op->code == OP_LSTORE) {
-        ir_lstore(b, shadow, val(w, op->args[1]), tan_or_zero(w, b, op->args[2]));
+        ir_lstore(at, shadow, index, tan_or_zero(w, b, op->args[2]));
         return;
     }
     if (op->code == OP_LACCUM) {
-        ir_laccum(b, shadow, val(w, op->args[1]), tan_or_zero(w, b, op->args[2]));
+        ir_laccum(at, shadow, index, tan_or_zero(w, b, op->args[2]));
         return;
     }
-    ir_value *t = ir_lload(b, shadow, val(w, op->args[1]));
+    ir_value *t = ir_lload(at, shadow, index);
     name_tangent(w, t, op->res[0]);
-    ir_map_set_other(&w->tan, op->res[0], t);
+    set_tangent(w, op->res[0], t);
 }
 
 static void fwd_stack(fwd *w, ir_builder *b, const ir_op *op)
 {
+    assert(w->width == 1); /* adjoints have these */
     const wide_layout *l = layout_of(w, op);
     ir_op *c = fwd_plain(w, b, op);
     ir_slot_attr(c)->layout = l->to;
@@ -239,7 +257,7 @@ ir_op *fwd_call_of(fwd *w, ir_builder *b, const ir_op *op, ir_func *callee)
     for (int i = 0; i < op->nargs; i++)
         if (scalar_is_float(op->args[i]->type))
             vec_push(&args, tan_or_zero(w, b, op->args[i]));
-    ir_op *c = ir_call(b, callee, (int)args.len, args.at);
+    ir_op *c = ir_call(tangents_at(w, b), callee, (int)args.len, args.at);
     vec_free(&args);
     return c;
 }
@@ -247,7 +265,7 @@ ir_op *fwd_call_of(fwd *w, ir_builder *b, const ir_op *op, ir_func *callee)
 void fwd_set_tangent(fwd *w, const ir_value *v, ir_value *t)
 {
     name_tangent(w, t, v);
-    ir_map_set_other(&w->tan, v, t);
+    set_tangent(w, v, t);
 }
 
 static void fwd_call(fwd *w, ir_builder *b, const ir_op *op)
@@ -255,7 +273,7 @@ static void fwd_call(fwd *w, ir_builder *b, const ir_op *op)
     bool active = !w->passive && touches_storage(w, ir_callee_of(op));
     for (int i = 0; i < op->nargs; i++) {
         assert(op->args[i]->type != SC_PTR); /* lowering passes no arrays to functions */
-        active |= ir_map_get(&w->tan, op->args[i]) != NULL;
+        active |= has_tangent(w, op->args[i]);
     }
     bool useful = !ir_callee_of(op)->external; /* what is active in other functions is seen there */
     for (int i = 0; i < op->nres; i++)
@@ -273,7 +291,7 @@ static void fwd_call(fwd *w, ir_builder *b, const ir_op *op)
     }
     ir_func *f = ir_callee_of(op);
     ir_op *c = fwd_call_of(w, b, op, w->gradient ? forward_args_func(w, f) : forward_func(f));
-    const bool apart = value_is_apart(op);
+    const bool apart = w->width > 1 || value_is_apart(op); /* the value is computed once */
     if (apart)
         fwd_plain(w, b, op);
     int at = op->nres;
@@ -381,9 +399,9 @@ static void copy_signature(fwd *w)
     if (!out->body)
         out->body = ir_region_create(out);
     fwd_clone_params(w, out->body, f->body);
-    const bool *tangent = with_tangent(f);
+    const bool *at = with_tangent(f);
     for (int i = 0; i < f->body->nparams; i++)
-        if (tangent[i])
+        if (at[i])
             fwd_tangent_param(w, out->body, f->body->params[i]);
 }
 
@@ -393,11 +411,15 @@ static void build_by(fwd *w)
     const ir_func *f = w->from;
     w->val = ir_map_create(f);
     w->tan = ir_map_create(f);
+    if (w->width > 1)
+        wide_begin(w);
     copy_signature(w);
     bool *tangent = ARENA_ARRAY(w->m->mem, bool, f->nresults + 1);
     for (int i = 0; i < f->nresults; i++)
         tangent[i] = scalar_is_float(f->results[i]);
     fwd_fill(w, w->out->body, f->body, tangent);
+    if (w->width > 1)
+        wide_end(w);
     vec_free(&w->layouts);
     ir_map_free(&w->val);
     ir_map_free(&w->tan);
@@ -405,13 +427,14 @@ static void build_by(fwd *w)
     decide_handed_on(w->out);
 }
 
-static void build(ir_func *f, ir_func *out, gradient_maker gradient, along_kind kind)
+static void build(ir_func *f, ir_func *out, gradient_maker gradient, along_kind kind, int width)
 {
     fwd w = {.m = f->module,
              .from = f,
              .out = out,
              .gradient = gradient,
              .kind = kind,
+             .width = width,
              .passive = f->ad.no_grad || (f->ad.primal && f->ad.primal->ad.no_grad)};
     w.act = gradient ? activity_of_params(f, NULL) : activity_compute(f, ACTIVITY_FORWARD);
     if (w.passive)
@@ -428,7 +451,7 @@ ir_func *forward_func(ir_func *f)
     ir_func *out = ir_func_create(m, IR_FUNC, intern(m->names, arena_printf(m->mem, "%s_jvp", f->name)));
     f->ad.fn_jvp = out;
     out->ad.primal = f;
-    build(f, out, NULL, ALONG_JVP);
+    build(f, out, NULL, ALONG_JVP, 1);
     pass_simplify(out);
     return out;
 }
@@ -443,7 +466,7 @@ static ir_func *push_func(ir_func *f, along_kind kind, gradient_maker gradient)
     ir_module *m = f->module;
     ir_func *out = ir_func_create(m, IR_FUNC, intern(m->names, arena_printf(m->mem, "%s_push", f->name)));
     f->ad.args_jvp[kind] = out;
-    build(f, out, gradient, kind);
+    build(f, out, gradient, kind, 1);
     pass_simplify(out);
     out->nouts = 0; /* the results are others */
     ir_forget_origins(out);
@@ -477,7 +500,7 @@ ir_func *forward_along(ir_func *f, along_kind kind, gradient_maker gradient)
     ir_module *m = f->module;
     ir_func *out = ir_func_create(m, IR_FUNC, intern(m->names, arena_printf(m->mem, "%s_along", f->name)));
     f->ad.along[kind] = out;
-    build(f, out, gradient, kind);
+    build(f, out, gradient, kind, 1);
     ir_remove_arg(ir_yield_of(out->body), 0); /* the value */
     out->results++;
     out->nresults--;
@@ -487,7 +510,7 @@ ir_func *forward_along(ir_func *f, along_kind kind, gradient_maker gradient)
     return out;
 }
 
-ir_func *pass_forward(ir_func *f, ir_func_kind kind, const char *name)
+ir_func *pass_forward(ir_func *f, ir_func_kind kind, const char *name, int width)
 {
     assert(kind == IR_KERNEL_HVP ? f->kind == IR_KERNEL_GRAD : kind == IR_KERNEL_JVP && f->kind == IR_KERNEL);
     ir_func *out = ir_func_create(f->module, kind, name);
@@ -496,7 +519,7 @@ ir_func *pass_forward(ir_func *f, ir_func_kind kind, const char *name)
         out->ad.primal->ad.hvp = out;
     else
         f->ad.jvp = out;
-    build(f, out, NULL, ALONG_JVP);
+    build(f, out, NULL, ALONG_JVP, width);
     return out;
 }
 

@@ -1,4 +1,4 @@
-/* Forward mode, internal to passes/derive/forward.c and forward_control.c. */
+/* Forward mode, internal to passes/derive/forward*.c. */
 #ifndef TKC_FORWARD_H
 #define TKC_FORWARD_H
 
@@ -15,6 +15,12 @@ typedef struct wide_layout {
     int *tangent; /* slot -> slot of its tangent, or -1 */
 } wide_layout;
 
+/* A loop over the directions, forward_wide.c. */
+typedef struct stretch {
+    ir_region *region, *body; /* it stands in the first */
+    ir_op *loop;              /* NULL: it takes tangents still */
+} stretch;
+
 typedef struct fwd {
     ir_module *m;
     ir_func *from, *out;
@@ -25,7 +31,15 @@ typedef struct fwd {
     gradient_maker gradient; /* not NULL: memory counts as constant */
     along_kind kind;         /* then */
     bool passive;            /* of a no_grad kernel: nothing has a tangent, but what is stored over loses its own */
+    bool still;              /* in a condition: nothing has a tangent */
     VEC(wide_layout) layouts;
+    int width; /* directions; 1: a tangent stands beside its value */
+    /* of several: */
+    stretch *open; /* that takes tangents; NULL: the next one begins one */
+    ir_builder in;
+    VEC(stretch *) stretches; /* that are complete but for what is kept */
+    stretch **home;           /* by source value: where `tan` is its tangent */
+    ir_value **kept;          /* by source value: the array with its tangents, or NULL */
 } fwd;
 
 typedef VEC(ir_value *) value_list;
@@ -37,15 +51,63 @@ static inline ir_value *val(const fwd *w, const ir_value *v)
     return c;
 }
 
-static inline ir_value *tan_or_zero(const fwd *w, ir_builder *b, const ir_value *v)
-{
-    ir_value *t = ir_map_get(&w->tan, v);
-    return t ? t : ir_zero(b, v->type);
-}
-
 static inline bool varied(const fwd *w, const ir_value *v)
 {
-    return scalar_is_float(v->type) && w->act.varied[v->id];
+    return scalar_is_float(v->type) && w->act.varied[v->id] && !w->still;
+}
+
+/* ---- forward_wide.c ---- */
+
+void wide_begin(fwd *w);
+void wide_end(fwd *w);
+/* Where tangents go while b takes the primal operations. */
+ir_builder *wide_open(fwd *w, const ir_builder *b);
+/* What is built at b from here on stands behind the tangents. */
+void wide_close(fwd *w, const ir_builder *b);
+/* The tangent of v in the direction of the stretch; NULL: zero. */
+ir_value *wide_tangent(fwd *w, const ir_builder *b, const ir_value *v);
+/* The tangent of v in one direction, outside of stretches. */
+ir_value *wide_direction(fwd *w, ir_builder *b, const ir_value *v, int direction);
+/* A new array for the tangents of v, which whoever builds v fills. */
+ir_value *wide_array(fwd *w, ir_builder *b, const ir_value *v);
+/* Those of the field of tangents of f; idx: of f, the component behind them. */
+ir_value **wide_subscripts(fwd *w, const ir_field *f, ir_value *const *idx, ir_value *direction);
+/* Of the array of tangents of a local array. */
+ir_value *wide_element(const fwd *w, ir_builder *in, ir_value *index);
+/* Whether op adds to one element in all iterations of its task; then the tangents are added. */
+bool wide_total(fwd *w, ir_builder *b, const ir_op *op, ir_value *const *idx);
+/* Whether tangents change in op. */
+bool wide_stirs(const fwd *w, const ir_op *op);
+
+/* ---- tangents of values ---- */
+
+static inline ir_builder *tangents_at(fwd *w, ir_builder *b)
+{
+    return w->width > 1 ? wide_open(w, b) : b;
+}
+
+static inline bool has_tangent(const fwd *w, const ir_value *v)
+{
+    return w->width > 1 ? w->home[v->id] || w->kept[v->id] : ir_map_get(&w->tan, v) != NULL;
+}
+
+/* NULL: zero. */
+static inline ir_value *tangent(fwd *w, const ir_builder *b, const ir_value *v)
+{
+    return w->width > 1 ? wide_tangent(w, b, v) : ir_map_get(&w->tan, v);
+}
+
+static inline ir_value *tan_or_zero(fwd *w, ir_builder *b, const ir_value *v)
+{
+    ir_value *t = tangent(w, b, v);
+    return t ? t : ir_zero(tangents_at(w, b), v->type);
+}
+
+static inline void set_tangent(fwd *w, const ir_value *v, ir_value *t)
+{
+    if (w->width > 1)
+        w->home[v->id] = w->open;
+    ir_map_set_other(&w->tan, v, t);
 }
 
 static inline void name_tangent(const fwd *w, ir_value *t, const ir_value *primal)

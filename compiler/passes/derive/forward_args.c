@@ -21,7 +21,7 @@ static ir_value *tangent_by_gradient(fwd *w, ir_builder *b, const ir_op *op, int
     for (int k = 0, at = 0; k < op->nargs; k++) {
         if (!scalar_is_float(op->args[k]->type))
             continue;
-        ir_value *t = ir_map_get(&w->tan, op->args[k]), *by = g->res[at++];
+        ir_value *t = tangent(w, b, op->args[k]), *by = g->res[at++];
         if (!t)
             continue;
         ir_value *part = ir_cast(b, op->res[i]->type, ir_op2(b, OP_MUL, by, t));

@@ -381,8 +381,9 @@ tk_status tk_session_agree(tk_session *s, const char *place);
  *
  * outputs: noutputs >= 1 fields whose dual is wanted; each needs dual storage, as does param (TK_NO_DERIVATIVE). param:
  * a float field of any shape. seed: count values of its component type, one for each component in memory order; NULL
- * only for a 0-D scalar param: then 1. The type of seed is unchecked here: generated headers have `m_forward_x` for a
- * field x, with a typed seed.
+ * only for a 0-D scalar param: then 1. With several directions the seed has a value for each, the direction last, and
+ * is never NULL. The type of seed is unchecked here: generated headers have `m_forward_x` for a field x, with a typed
+ * seed.
  *
  * TK_BAD_ARGUMENT: a wrong count, a field of another session, NULL. TK_BAD_STATE: a tape or scope is open, or a kernel
  * is running. */
@@ -484,8 +485,8 @@ tk_status tk_gradcheck_matrix(const double *x, size_t n, const tk_matrix_functio
                               tk_gradcheck_result *result);
 
 /** Computes the Jacobian of output by input, float fields of any shape, by forward mode: one run for each column
- * (component of input). Both need duals. jacobian: as many rows as output has components, row-major. The function does
- * not set the data of output to 0. */
+ * (component of input). Both need duals; with several directions a run computes as many columns. jacobian: as many rows
+ * as output has components, row-major. The function does not set the data of output to 0. */
 tk_status tk_jacobian_forward(tk_field *output, tk_field *input, tk_program_fn run, void *user, double *jacobian);
 /** The same by reverse mode, one run for each row (component of output). Both need gradients. */
 tk_status tk_jacobian_reverse(tk_field *output, tk_field *input, tk_program_fn run, void *user, double *jacobian);
@@ -568,8 +569,9 @@ int tk_field_ndim(const tk_field *f);
 int64_t tk_field_extent(const tk_field *f, int dim);
 /** Bytes of one plane: elements * components * size of a component. */
 size_t tk_field_bytes(const tk_field *f);
-/** Its memory, row-major, components innermost. NULL for a grad or dual that was not declared. Valid until the field is
- * bound or the module destroyed. A bound strided field has the strides of its binding. */
+/** Its memory, row-major, components innermost. NULL for a grad or dual that was not declared; duals in several
+ * directions are the data of the field "x.dual" (tk_field_find). Valid until the field is bound or the module
+ * destroyed. A bound strided field has the strides of its binding. */
 void *tk_field_data(const tk_field *f);
 void *tk_field_grad(const tk_field *f);
 void *tk_field_dual(const tk_field *f);

@@ -57,8 +57,9 @@ enum {
         TK_FIELD_SAVED = 8,
     TK_FIELD_STRIDED = 16,
     TK_FIELD_SOA = 32,
-    TK_FIELD_SCRATCH = 64,  /* zero when a launch begins; unspecified after a launch or adjoint */
-    TK_FIELD_DISTINCT = 128 /* launches that rely on it check that its elements are different numbers */
+    TK_FIELD_SCRATCH = 64,   /* zero when a launch begins; unspecified after a launch or adjoint */
+    TK_FIELD_DISTINCT = 128, /* launches that rely on it check that its elements are different numbers */
+    TK_FIELD_TANGENTS = 256  /* its data are tangents of another field, in several directions: "x.dual" */
 };
 
 typedef struct tk_field_desc {
