@@ -288,5 +288,43 @@ class Lives(unittest.TestCase):
         self.assertEqual(b.x.grad.sum(), 0)
 
 
+class Directions(unittest.TestCase):
+    def setUp(self):
+        self.m = fields.Module(threads=1)
+        self.m.ways = np.arange(4.0) + 1
+
+    def test_shapes(self):
+        m = self.m
+        self.assertEqual((m.ways.dual.shape, m.ways_pairs.dual.shape, m.ways_sum.dual.shape), ((4, 3), (4, 2, 3), (3,)))
+        self.assertFalse(hasattr(m, "ways.dual"))
+
+    def test_jvp(self):
+        m = self.m
+        m.ways.dual = np.arange(12.0).reshape(4, 3)
+        m.in_directions.jvp()
+        np.testing.assert_array_equal(m.ways_sum.dual, (3 * m.ways.data[:, None] ** 2 * m.ways.dual).sum(0))
+        np.testing.assert_array_equal(m.ways_pairs.dual[:, 1], 2 * m.ways.dual)
+        m.ways.clear_dual()
+        self.assertFalse(m.ways.dual.any())
+        self.assertTrue(m.ways_sum.dual.any())
+
+    def test_scope(self):
+        m = self.m
+        with self.assertRaises(ValueError):
+            m.forward(m.ways, np.eye(4), [m.ways_sum])
+        with m.forward(m.ways, np.eye(4)[:, 1:], [m.ways_sum]):
+            m.in_directions()
+            m.ways *= 2
+            np.testing.assert_array_equal(m.ways.dual, 2 * np.eye(4)[:, 1:])
+            m.ways_pairs[:, 1] = 3
+            self.assertFalse(m.ways_pairs.dual.any())
+        np.testing.assert_array_equal(m.ways_sum.dual, [12, 27, 48])
+
+    def test_gradcheck(self):
+        for directions in (0, 4):
+            found = self.m.gradcheck(self.m.ways_sum, self.m.in_directions, [self.m.ways], directions=directions)
+            self.assertAlmostEqual(found.forward, found.reverse)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -87,7 +87,7 @@ static json_t *rows(void *p)
     const int64_t count = 3 * (int64_t)o->m->params.POINTS, columns = o->columns;
     double *all = bench_doubles(count * columns);
     for (int64_t i = 0; i < count * columns; i++)
-        all[i] = o->jacobian[i % columns * count + i / columns];
+        all[i] = entry(o, i / columns, (int)(i % columns));
     return tool_rows(all, count, columns);
 }
 
