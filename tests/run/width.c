@@ -6,7 +6,7 @@
 #include "width.h"
 #include "host.h"
 
-enum { K = 5, FIELDS = 12, N = 40, M = 6 };
+enum { K = 5, FIELDS = 12, N = 40, M = 6, KERNELS = 11 };
 
 static double number(int i)
 {
@@ -72,6 +72,9 @@ static void launch_wide(width *m, int kernel)
     case 8:
         width_shift_jvp(m);
         return;
+    case 9:
+        width_conditions_jvp(m);
+        return;
     default:
         width_forget_jvp(m);
     }
@@ -106,6 +109,9 @@ static void launch_one(one *m, int kernel)
         return;
     case 8:
         one_shift_jvp(m);
+        return;
+    case 9:
+        one_conditions_jvp(m);
         return;
     default:
         one_forget_jvp(m);
@@ -227,14 +233,14 @@ int main(void)
     width *m = width_create(NULL, NULL);
     one *o = one_create(NULL, NULL);
     CHECK(m && o);
-    for (int kernel = 0; m && o && kernel < 10; kernel++)
+    for (int kernel = 0; m && o && kernel < KERNELS; kernel++)
         check_kernel(m, o, kernel);
     for (int threads = 1; m && threads <= 7; threads++) {
         const tk_session_options options = {.threads = threads, .deterministic = true};
         tk_session *s = tk_session_create(&options);
         width *with = width_create(s, NULL);
         tk_session_destroy(s);
-        for (int kernel = 0; kernel < 10; kernel++) {
+        for (int kernel = 0; kernel < KERNELS; kernel++) {
             begin(with);
             launch_wide(with, kernel);
             begin(m);

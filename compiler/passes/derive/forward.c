@@ -113,7 +113,7 @@ static ir_value **subscripts(fwd *w, const ir_op *op)
 static void fwd_memory(fwd *w, ir_builder *b, const ir_op *op)
 {
     fwd_plain(w, b, op);
-    if (!has_storage(w, op) || (w->passive && op->code == OP_LOAD))
+    if (!has_storage(w, op) || ((w->passive || w->still) && op->code == OP_LOAD))
         return;
     ir_field *f = ir_field_of(op);
     ir_plane plane = IR_DATA;
@@ -278,7 +278,7 @@ static void fwd_call(fwd *w, ir_builder *b, const ir_op *op)
     bool useful = !ir_callee_of(op)->external; /* what is active in other functions is seen there */
     for (int i = 0; i < op->nres; i++)
         useful |= activity_has(&w->act, op->res[i]);
-    if (!active || !useful || extern_lacks_derivative(op, false)) {
+    if (!active || !useful || w->still || extern_lacks_derivative(op, false)) {
         fwd_plain(w, b, op);
         return;
     }

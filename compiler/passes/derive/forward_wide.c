@@ -139,7 +139,7 @@ bool wide_total(fwd *w, ir_builder *b, const ir_op *op, ir_value *const *idx)
 
 bool wide_stirs(const fwd *w, const ir_op *op)
 {
-    bool any = op_accesses_field(op->code) && op->code != OP_LOAD && w->storage[ir_storage_of_op(op)];
+    bool any = op->code == OP_CALL || (op_accesses_field(op->code) && w->storage[ir_storage_of_op(op)]);
     for (int i = 0; i < op->nres; i++)
         any |= varied(w, op->res[i]);
     const bool array = op->code == OP_LOCAL, stores = op->code == OP_LSTORE || op->code == OP_LACCUM;
