@@ -529,6 +529,7 @@ ir_func *forward_beside(ir_func *f, const char *name, const bool *active, ir_fie
              .from = f,
              .out = ir_func_create(f->module, f->kind, name),
              .storage = active,
+             .width = 1,
              .beside = beside,
              .act = activity_of_memory(f, active)};
     build_by(&w);
