@@ -244,7 +244,7 @@ ir_field **computed_arrays(const computed *c, ir_func *f, bool of_sets)
         const ir_field *of = ir_storage_field(m, order.at[i]);
         (void)hidden_count(f, arena_printf(mem, "size%d", (int)i));
         ir_field *a = hidden_array(f, arena_printf(mem, "%s%d", of_sets ? "sets" : "tangents", (int)i),
-                                   of_sets ? SC_I64 : of->elem, true);
+                                   of_sets ? SC_I64 : of->elem, 1, true);
         a->beside = of;
         a->beside_plane = ir_storage_plane(order.at[i]);
         all[order.at[i]] = a;
