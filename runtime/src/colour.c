@@ -55,19 +55,19 @@ static int32_t *ordered(tk_session *s, int64_t n, const int32_t *weight, int32_t
 }
 
 /* How many columns share a row with each, counted once for each row; at most `limit`. */
-static int32_t *neighbours(tk_session *s, int64_t cols, const int64_t *start, const lines *rows_of, int32_t limit)
+static int32_t *neighbours(tk_session *s, int64_t cols, const int64_t *start, const lines *column_rows, int32_t limit)
 {
     int32_t *n = tk_rt_alloc(s, ((size_t)cols + 1) * sizeof *n, true);
     for (int64_t j = 0; n && j < cols; j++) {
         int64_t all = 0;
-        for (int64_t k = rows_of->start[j]; k < rows_of->start[j + 1]; k++)
-            all += start[rows_of->of[k] + 1] - start[rows_of->of[k]] - 1;
+        for (int64_t k = column_rows->start[j]; k < column_rows->start[j + 1]; k++)
+            all += start[column_rows->of[k] + 1] - start[column_rows->of[k]] - 1;
         n[j] = (int32_t)(all < limit ? all : limit);
     }
     return n;
 }
 
-static int32_t colour_greedily(int64_t cols, const int64_t *start, const int32_t *col, const lines *rows_of,
+static int32_t colour_greedily(int64_t cols, const int64_t *start, const int32_t *col, const lines *column_rows,
                                const int32_t *order, int32_t *taken, int32_t *colour)
 {
     int32_t ncolours = 0;
@@ -75,8 +75,8 @@ static int32_t colour_greedily(int64_t cols, const int64_t *start, const int32_t
         colour[j] = -1;
     for (int64_t i = 0; i < cols; i++) {
         const int32_t j = order[i];
-        for (int64_t a = rows_of->start[j]; a < rows_of->start[j + 1]; a++)
-            for (int64_t b = start[rows_of->of[a]]; b < start[rows_of->of[a] + 1]; b++)
+        for (int64_t a = column_rows->start[j]; a < column_rows->start[j + 1]; a++)
+            for (int64_t b = start[column_rows->of[a]]; b < start[column_rows->of[a] + 1]; b++)
                 if (colour[col[b]] >= 0)
                     taken[colour[col[b]]] = j;
         int32_t c = 0;
@@ -107,20 +107,20 @@ int32_t tk_rt_colour_columns(tk_session *s, int64_t rows, int64_t cols, const in
         return (int32_t)cols;
     }
     int32_t ncolours = -1;
-    lines rows_of = {NULL, NULL};
-    if (transpose(s, rows, cols, start, col, &rows_of)) {
-        int32_t *weight = neighbours(s, cols, start, &rows_of, MOST_WEIGHT),
+    lines column_rows = {NULL, NULL};
+    if (transpose(s, rows, cols, start, col, &column_rows)) {
+        int32_t *weight = neighbours(s, cols, start, &column_rows, MOST_WEIGHT),
                 *order = weight ? ordered(s, cols, weight, MOST_WEIGHT) : NULL,
                 *taken = order ? tk_rt_alloc(s, ((size_t)cols + 1) * sizeof *taken, false) : NULL;
         for (int64_t j = 0; taken && j < cols; j++)
             taken[j] = -1;
         if (taken)
-            ncolours = colour_greedily(cols, start, col, &rows_of, order, taken, colour);
+            ncolours = colour_greedily(cols, start, col, &column_rows, order, taken, colour);
         tk_rt_free(s, weight);
         tk_rt_free(s, order);
         tk_rt_free(s, taken);
     }
-    free_lines(s, &rows_of);
+    free_lines(s, &column_rows);
     return ncolours;
 }
 
