@@ -16,7 +16,7 @@ static int64_t number_of(const char *place)
 }
 
 /* Returns the largest status of all; TK_BAD_STATE where they are at several places. */
-static tk_status meet(tk_session *s, const char *place, tk_status own, int64_t *words, int n)
+static tk_status ask_all(tk_session *s, const char *place, tk_status own, int64_t *words, int n)
 {
     int64_t all[TK_AGREE_WORDS] = {number_of(place), -number_of(place), (int64_t)own};
     for (int i = 0; i < n; i++)
@@ -31,7 +31,7 @@ tk_status tk_rt_agree(tk_session *s, const char *place, int64_t *words, int n)
 {
     if (!s->agree.fn || s->agree.over)
         return tk_session_status(s);
-    const tk_status own = tk_session_status(s), st = meet(s, place, own, words, n);
+    const tk_status own = tk_session_status(s), st = ask_all(s, place, own, words, n);
     s->agree.over = st != TK_OK;
     if (st == TK_BAD_STATE)
         tk_fail(s, st, "this process came to %s, and another one failed (%s) or is at another place of the program",
@@ -44,7 +44,7 @@ tk_status tk_rt_agree(tk_session *s, const char *place, int64_t *words, int n)
 /* All clear the error that they have agreed on; false: one does not. */
 static bool clear_together(tk_session *s)
 {
-    if (s->agree.over && meet(s, "the clearing of an error", TK_OK, NULL, 0) == TK_OK)
+    if (s->agree.over && ask_all(s, "the clearing of an error", TK_OK, NULL, 0) == TK_OK)
         s->agree.over = false;
     return !s->agree.over;
 }
@@ -91,7 +91,7 @@ tk_status tk_session_set_agree(tk_session *s, int rank, int ranks, tk_agree_fn a
     if (agree && s->tape.open)
         return tk_rt_check_no_tape(s, "setting the function of agreements");
     if (s->agree.fn)
-        meet(s, "the end of agreements", tk_session_status(s), NULL, 0);
+        ask_all(s, "the end of agreements", tk_session_status(s), NULL, 0);
     s->agree = (rt_agree){.fn = agree, .user = user, .rank = rank, .ranks = ranks};
     return TK_OK;
 }

@@ -28,7 +28,7 @@ static bool has_number(const tk_kernel *k)
     return k && (k->draws || k->records);
 }
 
-static bool draws(const rt_logged *l)
+static bool has_draws(const rt_logged *l)
 {
     return l->kernel && l->kernel->draws;
 }
@@ -133,7 +133,7 @@ static bool repeats(const struct rt_run *r, size_t n)
             return false;
     count_numbers(b, n, &numbers, &launches);
     for (size_t i = 0; i < n; i++)
-        if (((draws(&b[i]) || b[i].call) && b[i].key != a[i].key + numbers) ||
+        if (((has_draws(&b[i]) || b[i].call) && b[i].key != a[i].key + numbers) ||
             ((has_number(b[i].kernel) || b[i].call) && b[i].launch != a[i].launch + launches))
             return false;
     return true;
