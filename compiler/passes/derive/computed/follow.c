@@ -315,14 +315,16 @@ static void check_access(computed *c, const ir_op *op)
         computed_refuse(c, op->loc, "a subscript of '%s' depends on what the kernel computes", f->name);
 }
 
+/* Derivatives of a function take the tangents of fields from their own planes. */
 static void check_call(computed *c, const ir_op *op)
 {
     const ir_module *m = c->from->module;
+    const bool *carries = activity_storage(m, ACTIVITY_FORWARD);
     effects e = effects_of_op(m, op);
     for (size_t i = 0; i < ir_storage_count(m); i++)
         if (e.at[i] & (OP_STORES | OP_ADDS))
             computed_refuse(c, op->loc, "a function that stays a call writes '%s'", ir_storage_field(m, i)->name);
-        else if (e.at[i] && c->active[i])
+        else if (e.at[i] && (c->active[i] || carries[i]))
             computed_refuse(c, op->loc, "a function that stays a call reads '%s'", ir_storage_field(m, i)->name);
     effects_free(&e);
 }
