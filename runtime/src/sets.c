@@ -196,7 +196,7 @@ tk_status tk_sets_next(tk_coloured *run)
 /* ---- begin and end ---- */
 
 /* One block of all columns, on which each row depends. */
-static bool begin(sets *r)
+static bool one_block(sets *r)
 {
     r->nblocks = 1;
     r->begin = alloc(r, 2, sizeof *r->begin);
@@ -227,7 +227,7 @@ static tk_status open_sets(tk_module *m, const tk_elements *k, tk_sparse *given,
     if (st != TK_OK)
         return st;
     run->goes_on = r->cols > 0 && r->rows > 0;
-    return begin(r) ? split(r) : no_memory(r);
+    return one_block(r) ? split(r) : no_memory(r);
 }
 
 tk_status tk_sets_open(tk_module *m, const tk_elements *k, const tk_sparse_options *opt, tk_sparse **pattern,

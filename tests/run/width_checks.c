@@ -56,7 +56,7 @@ static void run_with_host(void *user)
 {
     width_checks *m = user;
     width_checks_outputs(m);
-    static const tk_triple triple = {"doubled", doubled, doubled_backward, doubled_jvp};
+    static const tk_triple triple = {"doubled", doubled, doubled_backward, doubled_jvp, 0};
     tk_call(m->tk.session, &triple, &m, sizeof m);
     width_checks_step(m);
     width_checks_total(m);
