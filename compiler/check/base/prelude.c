@@ -3,8 +3,6 @@
 
 #include "check/base/checker.h"
 
-static const char head[] = "func ";
-
 /* The text of one function, up to the next one. */
 struct prelude_text {
     const char *at;
@@ -26,7 +24,7 @@ static size_t name_length(const char *p)
 /* A function is found by its name, a derivative by the name of its function. */
 static const char *found_by(checker *c, const char *text)
 {
-    const char *name = text + sizeof head - 1, *line = text + strcspn(text, "\n"), *of = strstr(text, "_for(");
+    const char *name = text + strlen("func "), *line = text + strcspn(text, "\n"), *of = strstr(text, "_for(");
     if (of && of < line)
         name = of + strlen("_for(");
     return intern_n(c->names, name, name_length(name));
