@@ -6,6 +6,6 @@ build stencil fails --real=f64 --debug
 for way in kernel nonfinite adjoint skips between clears drops opening ends replay; do
     on 3 ./fails $way
 done
-began=$(date +%s)
+# 124: none ended it before its time was over
 ! on 3 ./fails killed >/dev/null || exit 1
-test $(($(date +%s) - began)) -lt 10
+test "$status" -ne 124

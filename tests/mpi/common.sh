@@ -33,5 +33,5 @@ END
 # shellcheck disable=SC2086
 on()
 {
-    timeout 100 mpirun $mpi_flags -n "$@" >out 2>&1 || { status=$?; cat out; echo "mpirun -n $*: status $status"; return 1; }
+    timeout 300 mpirun $mpi_flags -n "$@" >out 2>&1 || { status=$?; cat out; echo "mpirun -n $*: status $status"; return 1; }
 }
