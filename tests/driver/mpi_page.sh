@@ -4,7 +4,8 @@
 . "$ROOT/tests/mpi/common.sh"
 write_page "$ROOT/docs/large.md"
 "$TKC" heat.tk -o heat.c
-mpicc -Wall -Wextra -Werror -I"$INCLUDE" main.c heat.c "$library/mpi/libtkc-mpi.a" "$library/libtkc.a" -pthread -lm -o heat
+# shellcheck disable=SC2086
+mpicc -Wall -Wextra -Werror $SANITIZE -I"$INCLUDE" main.c heat.c "$library/mpi/libtkc-mpi.a" "$library/libtkc.a" -pthread -lm -o heat
 on 1 ./heat
 grep -q "^loss 167.6143, gradient 8.5875$" out
 on 3 ./heat
