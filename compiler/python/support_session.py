@@ -44,7 +44,7 @@ _ProgressFunction = _ct.CFUNCTYPE(None, _P, _ct.c_int64, _ct.c_int64)
 
 class _Triple(_ct.Structure):
     """tk_triple."""
-    _fields_ = [("name", _ct.c_char_p), ("forward", _HostFunction), ("backward", _HostFunction), ("jvp", _HostFunction)]
+    _fields_ = [("name", _ct.c_char_p), ("forward", _HostFunction), ("backward", _HostFunction), ("jvp", _HostFunction), ("flags", _ct.c_uint)]
 
 
 class _Footprint(_ct.Structure):
