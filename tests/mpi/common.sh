@@ -7,7 +7,7 @@ case $(mpirun --version) in
 *) mpi_flags= ;;
 esac
 # what MPI itself never frees is no leak
-export OMPI_MCA_mpi_yield_when_idle=1 OMPI_CC="$CC" MPICH_CC="$CC" TKC_PROFILE= ASAN_OPTIONS="$ASAN_OPTIONS:detect_leaks=0"
+export OMPI_MCA_mpi_yield_when_idle=1 OMPI_CC="$CC" MPICH_CC="$CC" TKC_PROFILE= ASAN_OPTIONS="${ASAN_OPTIONS-}:detect_leaks=0"
 
 build()
 {
@@ -15,7 +15,7 @@ build()
     shift 2
     "$TKC" "$ROOT/tests/mpi/$module.tk" "$@" -o "$module.c"
     # shellcheck disable=SC2086
-    mpicc -std=c11 -D_GNU_SOURCE -g -O1 -Wall -Wextra -Werror $SANITIZE -I. -I"$ROOT/tests/run" -I"$INCLUDE" \
+    mpicc -std=c11 -D_GNU_SOURCE -g -O1 -Wall -Wextra -Werror ${SANITIZE-} -I. -I"$ROOT/tests/run" -I"$INCLUDE" \
         "$ROOT/tests/mpi/$host.c" "$module.c" "$library/mpi/libtkc-mpi.a" "$library/libtkc.a" -pthread -lm -o "$host"
 }
 
