@@ -429,9 +429,10 @@ int options_parse(options *o, int argc, const char **argv)
         {"lanes", 0, POPT_ARG_STRING, NULL, OPT_LANES,
          "Which parallel loops run iterations side by side as lanes of vectors (auto: where it pays)", "auto|all|none"},
         {"checkpoints", 0, POPT_ARG_STRING, NULL, OPT_CHECKPOINTS,
-         "Which loops of export funcs keep the state of each trip and compute the rest again (auto: where it pays); or "
-         "how many bytes the states of a loop may have (64k, 16M): then trips run again from some of them",
-         "auto|all|none|BYTES"},
+         "Which loops of export funcs keep the state of each trip and compute the rest again: auto (where it pays), "
+         "all, "
+         "none; or how many bytes the states of a loop may have (64k, 16M): then trips run again from some of them",
+         "WHEN|BYTES"},
         {"diagnostics", 0, POPT_ARG_STRING, NULL, OPT_DIAGNOSTICS, "Form of errors and warnings (text)", "text|json"},
         {"Werror", 0, POPT_ARG_NONE | POPT_ARGFLAG_ONEDASH, &f.werror, 0, "Warnings are errors", NULL},
         {"Wshadow", 0, POPT_ARG_NONE | POPT_ARGFLAG_ONEDASH, &f.shadow, 0,
