@@ -6,9 +6,9 @@
 
 #include "passes/analysis/analysis.h"
 
-/* What a value is computed from. Sets follow integers as they are today. Both branches of a condition on floats count.
- * A value that depends on what the program writes, or on the columns, does not exist while sets are carried. */
-enum { FROM_INTEGERS, FROM_FLOATS, FROM_COLUMNS };
+/* What a value is computed from. Sets follow integers as they are today. A value that depends on floats, or on what the
+ * program writes, does not exist while sets are carried. Both branches of a condition on it count. */
+enum { FROM_INTEGERS, FROM_FLOATS };
 
 /* What passes through a slot of saved values. */
 typedef struct computed_slot {
@@ -70,7 +70,7 @@ struct sets {
 
 static inline bool sets_has_value(const sets *s, const ir_value *v)
 {
-    return s->c->level[v->id] < FROM_COLUMNS;
+    return s->c->level[v->id] < FROM_FLOATS;
 }
 static inline ir_value *sets_value(const sets *s, const ir_value *v)
 {

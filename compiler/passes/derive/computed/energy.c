@@ -105,7 +105,8 @@ void computed_append_adjoint(computed *c)
     }
     pass_simplify(g);
     ir_builder b = {.func = f, .region = f->body, .before = ir_yield_of(f->body), .loc = f->loc};
-    ir_store(&b, c->to, ir_adjoint_of(IR_DATA), NULL, ir_const_i(&b, SC_I64, 0), ir_const_f(&b, c->to->elem, 1.0));
+    ir_value *zero = ir_const_i(&b, SC_I64, 0);
+    ir_store(&b, c->to, ir_adjoint_of(IR_DATA), NULL, zero, ir_const_f(&b, c->to->elem, 1.0));
     ir_map map = ir_map_create(g);
     for (int i = 0; i < g->body->nparams; i++)
         ir_map_set(&map, g->body->params[i], f->body->params[i]);

@@ -97,8 +97,15 @@ static int level(const leveller *l, const ir_value *v)
     return l->c->level[v->id];
 }
 
+/* Floats that operations make of integers are such values; others, which would steer without being exact, are none. */
+static bool is_of_integers(const ir_value *v)
+{
+    return !scalar_is_float(v->type) || (v->def && (v->def->code == OP_CONST || op_is_pure_table(v->def->code)));
+}
+
 static void raise(leveller *l, const ir_value *v, int to)
 {
+    to = is_of_integers(v) ? to : FROM_FLOATS;
     if (level(l, v) >= to)
         return;
     l->c->level[v->id] = (unsigned char)to;
@@ -126,9 +133,7 @@ static void level_memory(leveller *l, const ir_op *op)
     const ir_storage at = ir_storage_of_op(op);
     int to = level_of_all(l, op->args, ir_field_of(op)->ndim + 1);
     if (l->c->active[at] || l->c->written[at] || ir_access_attr(op)->plane != IR_DATA)
-        to = FROM_COLUMNS;
-    else if (scalar_is_float(ir_field_of(op)->elem))
-        to = more(to, FROM_FLOATS);
+        to = FROM_FLOATS;
     raise(l, op->res[0], to);
 }
 
@@ -138,8 +143,8 @@ static void level_array(leveller *l, const ir_op *op, bool perhaps)
     if (op->code == OP_LLOAD)
         raise(l, op->res[0], more(level(l, array), level(l, op->args[1])));
     else
-        raise(l, array, perhaps ? FROM_COLUMNS : level_of_all(l, op->args + 1, 2));
-    l->c->collapsed[array->id] |= level(l, op->args[1]) == FROM_COLUMNS;
+        raise(l, array, perhaps ? FROM_FLOATS : level_of_all(l, op->args + 1, 2));
+    l->c->collapsed[array->id] |= level(l, op->args[1]) == FROM_FLOATS;
 }
 
 /* Blocks of saved values exist where it is known that the program comes there. */
@@ -149,14 +154,14 @@ static void level_stack(leveller *l, const ir_op *op, bool perhaps)
                               ? computed_slot_of(l->c, ir_layout_of(op), ir_slot_attr(op)->number)
                               : NULL;
     if (op->code == OP_STK_STORE) {
-        const int to = perhaps ? FROM_COLUMNS : level(l, op->args[2]);
+        const int to = perhaps ? FROM_FLOATS : level(l, op->args[2]);
         l->changed |= to > slot->level;
         slot->level = more(to, slot->level);
         slot->varied |= scalar_is_float(op->args[2]->type) && l->c->varied[op->args[2]->id];
     }
     for (int i = 0; i < op->nres; i++)
         raise(l, op->res[i],
-              more(perhaps ? FROM_COLUMNS : level_of_all(l, op->args, op->nargs), slot ? slot->level : FROM_INTEGERS));
+              more(perhaps ? FROM_FLOATS : level_of_all(l, op->args, op->nargs), slot ? slot->level : FROM_INTEGERS));
 }
 
 static void level_if(leveller *l, const ir_op *op, bool perhaps)
@@ -191,7 +196,7 @@ static void level_loop(leveller *l, const ir_op *op, bool perhaps)
             raise(l, op->regions[1]->params[k], to);
     }
     for (int k = op->nregions - 1; k >= 0; k--)
-        level_region(l, op->regions[k], perhaps || level_of_trips(l, op) == FROM_COLUMNS);
+        level_region(l, op->regions[k], perhaps || level_of_trips(l, op) == FROM_FLOATS);
     for (int k = 0; k < op->nres; k++)
         raise(l, op->res[k], more(level_of_trips(l, op), k < n ? level(l, body->params[param + k]) : FROM_INTEGERS));
 }
@@ -209,7 +214,7 @@ static void level_task(leveller *l, const ir_op *op, bool perhaps)
             const bool plain = !t->reductions[r].companions && !scalar_is_float(op->res[k]->type);
             const int both = more(level(l, op->args[ir_task_first_init(op) + k]),
                                   level(l, ir_yield_of(op->regions[0])->args[k]));
-            raise(l, op->res[k], plain ? more(bounds, both) : FROM_COLUMNS);
+            raise(l, op->res[k], plain ? more(bounds, both) : FROM_FLOATS);
         }
 }
 
@@ -223,7 +228,7 @@ static void level_call(leveller *l, const ir_op *op)
         memory |= e.at[i] != 0;
     effects_free(&e);
     for (int i = 0; i < op->nres; i++)
-        raise(l, op->res[i], memory ? FROM_COLUMNS : level_of_all(l, op->args, op->nargs));
+        raise(l, op->res[i], memory ? FROM_FLOATS : level_of_all(l, op->args, op->nargs));
 }
 
 static void level_op(leveller *l, const ir_op *op, bool perhaps)
@@ -261,12 +266,9 @@ static void level_op(leveller *l, const ir_op *op, bool perhaps)
         return;
     default:
         for (int i = 0; i < op->nres; i++) {
-            const bool constant = op->code == OP_CONST || op_is_pure_table(op->code) || op->code == OP_SHAPE;
-            const int own = constant                                                      ? FROM_INTEGERS
-                            : op->code == OP_MPARAM && !scalar_is_float(op->res[i]->type) ? FROM_INTEGERS
-                            : op->code == OP_MPARAM                                       ? FROM_FLOATS
-                                                                                          : FROM_COLUMNS;
-            raise(l, op->res[i], more(own, level_of_all(l, op->args, op->nargs)));
+            const bool known = op->code == OP_CONST || op_is_pure_table(op->code) || op->code == OP_SHAPE ||
+                               op->code == OP_MPARAM;
+            raise(l, op->res[i], known ? level_of_all(l, op->args, op->nargs) : FROM_FLOATS);
         }
     }
 }
@@ -294,7 +296,7 @@ static void find_levels(computed *c)
 static bool depends(const computed *c, ir_value *const *v, int n)
 {
     for (int i = 0; i < n; i++)
-        if (c->level[v[i]->id] == FROM_COLUMNS)
+        if (c->level[v[i]->id] == FROM_FLOATS)
             return true;
     return false;
 }
@@ -312,7 +314,7 @@ static void check_access(computed *c, const ir_op *op)
     if (op->code == OP_ATOMIC)
         computed_refuse(c, op->loc, "'%s' gets a minimum or maximum at once", f->name);
     if (depends(c, op->args, f->ndim + 1))
-        computed_refuse(c, op->loc, "a subscript of '%s' depends on what the kernel computes", f->name);
+        computed_refuse(c, op->loc, "a subscript of '%s' depends on floats, or on what the kernel writes", f->name);
 }
 
 /* Derivatives of a function take the tangents of fields from their own planes. */
@@ -349,18 +351,19 @@ static void check_op(ir_op *op, void *ctx)
         return;
     case OP_LOOP:
         if (depends(c, op->args, ir_loop_first_init(op)))
-            computed_refuse(c, op->loc, "the bounds of a loop depend on what the kernel computes%s", "");
+            computed_refuse(c, op->loc, "the bounds of a loop depend on floats, or on what the kernel writes%s", "");
         else if (ir_loop_attr(op)->cond && !ir_loop_attr(op)->bounded &&
                  depends(c, ir_yield_of(op->regions[1])->args, 1))
-            computed_refuse(c, op->loc, "the condition of a loop depends on what the kernel computes%s", "");
+            computed_refuse(c, op->loc, "the condition of a loop depends on floats, or on what the kernel writes%s",
+                            "");
         return;
     case OP_TASK:
         if (depends(c, op->args, ir_task_first_init(op)))
-            computed_refuse(c, op->loc, "the bounds of a loop depend on what the kernel computes%s", "");
+            computed_refuse(c, op->loc, "the bounds of a loop depend on floats, or on what the kernel writes%s", "");
         return;
     case OP_LOCAL:
         if (depends(c, op->args, op->nargs))
-            computed_refuse(c, op->loc, "the size of an array depends on what the kernel computes%s", "");
+            computed_refuse(c, op->loc, "the size of an array depends on floats, or on what the kernel writes%s", "");
         return;
     case OP_CALL:
         check_call(c, op);

@@ -10,7 +10,8 @@
 /* 0 <= x < n. */
 static ir_value *is_inside(ir_builder *b, ir_value *x, ir_value *n)
 {
-    return ir_op2(b, OP_AND, ir_op2(b, OP_GE, x, ir_const_i(b, SC_I64, 0)), ir_op2(b, OP_LT, x, n));
+    ir_value *from = ir_op2(b, OP_GE, x, ir_const_i(b, SC_I64, 0));
+    return ir_op2(b, OP_AND, from, ir_op2(b, OP_LT, x, n));
 }
 
 /* The subscripts and the component; *exists: whether there is the element. A pattern is made without it otherwise. */
@@ -115,7 +116,8 @@ static ir_value *slot_of(const sets *s, ir_builder *b, const ir_op *op, ir_value
     if (s->c->collapsed[op->args[0]->id])
         return ir_const_i(b, SC_I64, 0);
     ir_value *at = sets_value(s, op->args[1]);
-    return ir_op3(b, OP_SELECT, is_inside(b, at, ir_local_count(b, array->def)), at, ir_const_i(b, SC_I64, 0));
+    ir_value *inside = is_inside(b, at, ir_local_count(b, array->def));
+    return ir_op3(b, OP_SELECT, inside, at, ir_const_i(b, SC_I64, 0));
 }
 
 static void sets_element(sets *s, ir_builder *b, const ir_op *op)

@@ -149,7 +149,7 @@ void sets_loop(sets *s, ir_builder *b, const ir_op *op)
 {
     const carried c = carried_by(s, op);
     const bool cond = ir_loop_attr(op)->cond,
-               all = cond && s->c->level[ir_yield_of(op->regions[1])->args[0]->id] == FROM_COLUMNS;
+               all = cond && s->c->level[ir_yield_of(op->regions[1])->args[0]->id] == FROM_FLOATS;
     ir_value *lo = c.init ? sets_value(s, op->args[0]) : NULL, *hi = c.init ? sets_value(s, op->args[1]) : NULL;
     value_list init = {0};
     for (int k = 0; k < c.n; k++)
