@@ -85,7 +85,8 @@ static void take(void *ctx, int number, int result)
 static void store_number(const sweep *s, ir_builder *b, ir_value *slot, int number, ir_value *v)
 {
     ir_value *const at[] = {ir_const_i(b, SC_I64, number), slot};
-    ir_store(b, s->stage, IR_DATA, at, ir_const_i(b, SC_I64, 0), ir_cast(b, s->stage->elem, v));
+    ir_value *component = ir_const_i(b, SC_I64, 0);
+    ir_store(b, s->stage, IR_DATA, at, component, ir_cast(b, s->stage->elem, v));
 }
 
 /* The operations of the matrix's function, in the body; its results. */

@@ -114,11 +114,16 @@ static ir_value *size_of_state(const states *st, ir_builder *b)
     return size;
 }
 
-/* As many states as fit; 2 in any case. */
+/* As many states as fit, and 2 in any case. No more than trips, where that makes no long formula. */
 static ir_value *number_of_slots(const states *st, ir_builder *b)
 {
     ir_value *bytes = ir_const_i(b, SC_I64, st->s->rv->module->checkpoint_bytes);
-    return ir_op2(b, OP_MAX, ir_op2(b, OP_DIV, bytes, size_of_state(st, b)), ir_const_i(b, SC_I64, 2));
+    ir_value *fit = ir_op2(b, OP_DIV, bytes, size_of_state(st, b)), *two = ir_const_i(b, SC_I64, 2);
+    for (size_t i = 0; i < st->c->stored.len; i++)
+        if (st->counts[i] && !ir_is_const(st->counts[i]))
+            return ir_op2(b, OP_MAX, fit, two);
+    ir_value *trips = ir_op2(b, OP_SUB, st->fwd->args[1], st->fwd->args[0]);
+    return ir_op2(b, OP_MAX, ir_op2(b, OP_MIN, fit, trips), two);
 }
 
 static void keep_state(const states *st, ir_builder *b, ir_value *slot, ir_value *at, ir_value *const *numbers)
@@ -178,7 +183,8 @@ static ir_value *push(const states *st, ir_builder *b, ir_value *room, ir_value 
 {
     const scalar type = SC_I64;
     ir_value *zero = ir_const_i(b, SC_I64, 0);
-    ir_value *keeps = ir_op2(b, OP_AND, ir_op2(b, OP_GT, room, zero), ir_op2(b, OP_LT, q, st->c->index));
+    ir_value *has_room = ir_op2(b, OP_GT, room, zero);
+    ir_value *keeps = ir_op2(b, OP_AND, has_room, ir_op2(b, OP_LT, q, st->c->index));
     const ir_op *choice = ir_if(b, keeps, 1, &type);
     ir_builder then = at_end_of(st, choice->regions[0]), other = at_end_of(st, choice->regions[1]);
     ir_value *next = ir_op2(&then, OP_ADD, top, ir_const_i(&then, SC_I64, 1));
