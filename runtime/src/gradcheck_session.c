@@ -385,14 +385,26 @@ static tk_status check_arguments(tk_session *s, const tk_field *loss, const tk_g
     return TK_OK;
 }
 
+/* The component that was found: of another process, whose extents may be others, by its number. */
+static rt_text found_text(const gradcheck *g)
+{
+    const tk_gradcheck_result *r = &g->result;
+    rt_text t = {""};
+    if (!r->field)
+        return t;
+    if ((!g->s->agree.fn || g->worst_owner == g->s->agree.rank) && r->component < (int64_t)tk_rt_scalars(r->field))
+        return tk_rt_element_text(r->field, TK_DATA, r->component);
+    snprintf(t.s, sizeof t.s, "%s, number %lld", r->field->desc->name, (long long)r->component);
+    return t;
+}
+
 /* The status of what was found, with the session's message. */
 static tk_status verdict(const gradcheck *g)
 {
     const tk_gradcheck_result *r = &g->result;
     if (!(g->worst > 1) && !tk_rt_told_nothing(r))
         return TK_OK;
-    const rt_text by = tk_rt_text_of_modes(r),
-                  element = r->field ? tk_rt_element_text(r->field, TK_DATA, r->component) : (rt_text){""};
+    const rt_text by = tk_rt_text_of_modes(r), element = found_text(g);
     char at[sizeof element.s + 64], process[32] = "";
     if (g->s->agree.fn)
         snprintf(process, sizeof process, " of process %d", g->worst_owner);
