@@ -1,11 +1,13 @@
 /* The processes of a session. */
 #include "ranks.h"
 
+/* Once one leaves, none waits for it. */
 static tk_status agree(void *user, int64_t *words)
 {
-    const ranks *r = user;
-    if (r->ended || MPI_Allreduce(MPI_IN_PLACE, words, TK_AGREE_WORDS, MPI_INT64_T, MPI_MAX, r->comm) != MPI_SUCCESS)
+    ranks *r = user;
+    if (r->alone || MPI_Allreduce(MPI_IN_PLACE, words, TK_AGREE_WORDS, MPI_INT64_T, MPI_MAX, r->comm) != MPI_SUCCESS)
         return TK_BAD_STATE;
+    r->alone = words[2] >= TK_AGREE_ENDED;
     return TK_OK;
 }
 
@@ -34,12 +36,12 @@ static int at_finalize(MPI_Comm comm, int key, void *value, void *extra)
 {
     ranks *r = value;
     (void)comm, (void)key, (void)extra;
-    int64_t words[TK_AGREE_WORDS] = {1, -1, TK_BAD_STATE};
-    if (!r->ended)
-        agree(r, words);
-    if (!r->ended)
-        MPI_Comm_free(&r->comm);
-    r->ended = true;
+    int64_t words[TK_AGREE_WORDS] = {1, -1, TK_AGREE_ENDED};
+    if (r->ended)
+        return MPI_SUCCESS;
+    agree(r, words);
+    MPI_Comm_free(&r->comm);
+    r->ended = r->alone = true;
     return MPI_SUCCESS;
 }
 

@@ -13,8 +13,8 @@ typedef struct ranks {
     MPI_Comm comm;
     int rank, count, key; /* key: of the attribute by which MPI_Finalize finds it */
     int halos, made;      /* that are there; ever */
-    bool ended;
-    void *room; /* for sums */
+    bool ended, alone;    /* the communicator is free; nothing is agreed on any more */
+    void *room;           /* for sums */
     size_t bytes;
 } ranks;
 

@@ -15,16 +15,18 @@ static int64_t number_of(const char *place)
     return (int64_t)(h >> 2);
 }
 
-/* Returns the largest status of all; TK_BAD_STATE where they are at several places. */
-static tk_status ask_all(tk_session *s, const char *place, tk_status own, int64_t *words, int n)
+/* Returns the largest status of all; TK_BAD_STATE where they are at several places, or one agrees for the last time. */
+static tk_status ask_all(tk_session *s, const char *place, int64_t own, int64_t *words, int n)
 {
-    int64_t all[TK_AGREE_WORDS] = {number_of(place), -number_of(place), (int64_t)own};
+    int64_t all[TK_AGREE_WORDS] = {number_of(place), -number_of(place), own};
     for (int i = 0; i < n; i++)
         all[HEAD + i] = words[i];
     const tk_status st = s->agree.fn(s->agree.user, all);
     for (int i = 0; i < n; i++)
         words[i] = all[HEAD + i];
-    return st != TK_OK ? st : all[2] != TK_OK ? (tk_status)all[2] : all[0] == -all[1] ? TK_OK : TK_BAD_STATE;
+    if (st != TK_OK || all[2] == TK_OK)
+        return st != TK_OK ? st : all[0] == -all[1] ? TK_OK : TK_BAD_STATE;
+    return all[2] < TK_AGREE_ENDED ? (tk_status)all[2] : TK_BAD_STATE;
 }
 
 tk_status tk_rt_agree(tk_session *s, const char *place, int64_t *words, int n)
@@ -91,7 +93,7 @@ tk_status tk_session_set_agree(tk_session *s, int rank, int ranks, tk_agree_fn a
     if (agree && s->tape.open)
         return tk_rt_check_no_tape(s, "setting the function of agreements");
     if (s->agree.fn)
-        ask_all(s, "the end of agreements", tk_session_status(s), NULL, 0);
+        ask_all(s, "the end of agreements", TK_AGREE_ENDED, NULL, 0);
     s->agree = (rt_agree){.fn = agree, .user = user, .rank = rank, .ranks = ranks};
     return TK_OK;
 }

@@ -3,7 +3,7 @@
 # inputs: runtime tests/mpi tests/run/host.h c:tests/mpi/stencil.tk
 . "$ROOT/tests/mpi/common.sh"
 build stencil fails --real=f64 --debug
-for way in kernel nonfinite adjoint skips between clears drops opening ends replay; do
+for way in kernel nonfinite adjoint skips between clears drops opening ends leaves replay; do
     on 3 ./fails $way
 done
 # 124: none ended it before its time was over

@@ -103,7 +103,22 @@ int main(int argc, char **argv)
     part p = make(MPI_COMM_WORLD, under_budget ? 40 * STEPS : STEPS);
     culprit = rank == ranks - 1;
     tk_session_stop_at_nonfinite(p.s, true);
+    if (is("leaves") && culprit) {
+        destroy(&p);
+        return end();
+    }
     run(&p, under_budget);
+    if (is("leaves")) { /* none waits for the process that has left */
+        CHECK(stencil_status(p.m) != TK_OK);
+        tk_session_clear_error(p.s);
+        CHECK(stencil_status(p.m) != TK_OK);
+        tk_halo_destroy(p.both);
+        tk_halo_destroy(p.u);
+        CHECK(tk_mpi_detach(p.s) != TK_OK);
+        stencil_destroy(p.m);
+        tk_session_destroy(p.s);
+        return end();
+    }
     if (is("ends")) {
         CHECK(culprit || stencil_status(p.m) != TK_OK);
         MPI_Finalize();

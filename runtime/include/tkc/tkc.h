@@ -352,7 +352,10 @@ tk_status tk_call_with(tk_session *s, const tk_triple *t, const void *args, size
 
 /* ---- one program in several processes: libtkc-mpi, mpi.h, is built on this ---- */
 
-enum { TK_AGREE_WORDS = 8 };
+enum {
+    TK_AGREE_WORDS = 8,
+    TK_AGREE_ENDED = 1 << 20 /**< the third word, if a process agrees for the last time: then none agrees any more */
+};
 /** Replaces each of TK_AGREE_WORDS numbers by the largest of all processes, once all have called it. A status other
  * than TK_OK fails the session. */
 typedef tk_status (*tk_agree_fn)(void *user, int64_t *words);
