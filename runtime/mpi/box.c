@@ -147,7 +147,7 @@ static bool find_ghosts(tk_session *s, grid *g, found *list)
         for (int q = 0; q < g->count; q++)
             from_rank(g, q, list);
         if (pass == 0 && (!make_up_grid(g) || list->n != count_ghosts(g)))
-            return refuse(s, "boxes overlap or leave gaps, or grids or widths differ between processes");
+            return refuse(s, "boxes overlap or leave gaps");
         if (pass == 0 && !(list->ghost = malloc(((size_t)list->n + 1) * sizeof *list->ghost))) {
             tk_fail(s, TK_NO_MEMORY, "out of memory for a halo of %lld ghosts", (long long)list->n);
             return false;
@@ -156,7 +156,28 @@ static bool find_ghosts(tk_session *s, grid *g, found *list)
     return true;
 }
 
-static int64_t *gather_bounds(tk_session *s, const ranks *r, const tk_halo_box *box)
+/* What is to be the same in all processes: they see the same, and all refuse. */
+static void check_same(tk_session *s, const ranks *r, const tk_halo_box *box, int ndim)
+{
+    enum { WORDS = 3 * DIMS + 1 };
+    int64_t x[2 * WORDS] = {ndim};
+    for (int d = 0; d < ndim; d++) {
+        x[1 + 3 * d] = box->extent[d];
+        x[2 + 3 * d] = box->width[d];
+        x[3 + 3 * d] = box->periodic[d];
+    }
+    for (int i = 0; i < WORDS; i++)
+        x[WORDS + i] = -x[i];
+    if (!ranks_ok(s, MPI_Allreduce(MPI_IN_PLACE, x, 2 * WORDS, MPI_INT64_T, MPI_MAX, r->comm), "tk_halo_create_box"))
+        return;
+    for (int i = 0; i < WORDS; i++)
+        if (x[i] != -x[WORDS + i]) {
+            refuse(s, "dimensions, extents, widths or periodic ends of the grid differ between processes");
+            return;
+        }
+}
+
+static int64_t *gather_bounds(tk_session *s, const ranks *r, const tk_halo_box *box, int ndim)
 {
     int64_t *bounds = malloc((size_t)r->count * 2 * DIMS * sizeof *bounds), own[2 * DIMS] = {0};
     if (!bounds)
@@ -166,6 +187,7 @@ static int64_t *gather_bounds(tk_session *s, const ranks *r, const tk_halo_box *
         memcpy(own + DIMS, box->hi, sizeof box->hi);
         ranks_ok(s, MPI_Allgather(own, 2 * DIMS, MPI_INT64_T, bounds, 2 * DIMS, MPI_INT64_T, r->comm),
                  "tk_halo_create_box");
+        check_same(s, r, box, ndim);
     }
     return bounds;
 }
@@ -179,15 +201,16 @@ tk_halo *tk_halo_create_box(tk_session *s, tk_field *const *fields, int nfields,
     ranks *r = ranks_of(s, "tk_halo_create_box");
     if (!r)
         return NULL;
+    int ndim = 0;
     if (tk_tape_is_open(s))
         tk_fail(s, TK_BAD_STATE, "tk_halo_create_box: a tape is open");
-    else if (halo_check_fields(s, fields, nfields))
-        check_box(s, fields[0], box);
-    int64_t *bounds = gather_bounds(s, r, box), boxes[2 * DIMS * 2 * DIMS];
+    else if (halo_check_fields(s, fields, nfields) && check_box(s, fields[0], box))
+        ndim = fields[0]->desc->ndim;
+    int64_t *bounds = gather_bounds(s, r, box, ndim), boxes[2 * DIMS * 2 * DIMS];
     found list = {0};
     int nboxes = 0;
     if (!tk_failed(s)) {
-        grid g = {.own = box, .ndim = fields[0]->desc->ndim, .rank = r->rank, .count = r->count, .bounds = bounds};
+        grid g = {.own = box, .ndim = ndim, .rank = r->rank, .count = r->count, .bounds = bounds};
         if (find_ghosts(s, &g, &list))
             nboxes = slabs(&g, boxes);
     }

@@ -174,6 +174,11 @@ static void misuse(const tk_ghost *good)
     box.width[0] -= last;
     box.extent[0]++;
     refused(tk_halo_create_box(s, one, 1, &box), TK_BAD_ARGUMENT, "boxes overlap or leave gaps", true);
+    box.extent[0]--;
+    box.periodic[0] = !last;
+    if (ranks > 1)
+        refused(tk_halo_create_box(s, one, 1, &box), TK_BAD_ARGUMENT, "differ between processes", true);
+    box.periodic[0] = true;
     refused(tk_halo_create_box(s, one, 1, last ? NULL : &box), TK_BAD_ARGUMENT, "the box is NULL", last);
     CHECK_STATUS(m, tk_allsum(s, last ? m->flag.field : m->wide.field), TK_BAD_ARGUMENT,
                  last ? "holds bools" : "another");
