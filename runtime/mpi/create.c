@@ -229,6 +229,9 @@ static tk_halo *make(tk_session *s, ranks *r, tk_field *const *fields, int nfiel
         h->ranks = r;
         h->nfields = nfields;
         snprintf(h->name, sizeof h->name, "halo %d of '%.24s'", r->made + 1, fields[0]->desc->name);
+        snprintf(h->exchanges, sizeof h->exchanges, "exchange of %s", h->name);
+        snprintf(h->begins, sizeof h->begins, "begin of %s", h->name);
+        snprintf(h->ends, sizeof h->ends, "end of %s", h->name);
     }
     if (h && h->field && w->is_ghost && w->want && w->give && w->remote) {
         memcpy(h->field, fields, (size_t)nfields * sizeof *h->field);

@@ -3,9 +3,31 @@
 
 /* ---- messages ---- */
 
+/* Also where a process has no element. */
 static size_t element_bytes(const tk_field *f)
 {
-    return f->count > 0 ? tk_field_bytes(f) / (size_t)f->count : 0;
+    size_t scalar = 8;
+    switch (f->desc->elem) {
+    case TK_BOOL:
+    case TK_I8:
+    case TK_U8:
+        scalar = 1;
+        break;
+    case TK_I16:
+    case TK_U16:
+        scalar = 2;
+        break;
+    case TK_I32:
+    case TK_U32:
+    case TK_F32:
+        scalar = 4;
+        break;
+    case TK_I64:
+    case TK_U64:
+    case TK_F64:
+        break;
+    }
+    return (size_t)f->desc->ncomp * scalar;
 }
 
 static bool travels(const tk_field *f, tk_plane plane)
@@ -155,8 +177,19 @@ static void check_sent(tk_halo *h, bool duals)
                 h->name);
 }
 
+/* Messages that have begun use the buffers. */
+static tk_status refuse_begun(tk_halo *h)
+{
+    return tk_fail(h->session, TK_BAD_STATE, "%s: a tape closes between tk_halo_begin and tk_halo_end", h->name);
+}
+
 static tk_status fill(tk_halo *h, bool duals)
 {
+    if (h->begun && !h->ending)
+        return refuse_begun(h);
+    if (h->begun && h->duals != duals)
+        return tk_fail(h->session, TK_BAD_STATE, "%s: it has begun %s tangents, and ends %s", h->name,
+                       duals ? "without" : "with", duals ? "with" : "without");
     if (!h->begun && !send_data(h, duals))
         return tk_session_status(h->session);
     h->begun = false;
@@ -182,6 +215,8 @@ static tk_status backward(void *args)
     tk_halo *h = args;
     const size_t unit = halo_bytes(h, true, false);
     size_t at = 0;
+    if (h->begun)
+        return refuse_begun(h);
     if (unit == 0)
         return TK_OK;
     each(h, &h->ghosts, TK_GRAD, unit, &at, pack_and_clear);
@@ -196,12 +231,15 @@ static tk_status backward(void *args)
 
 /* ---- the interface ---- */
 
-static tk_status step(tk_halo *h)
+static tk_status step(tk_halo *h, const char *name)
 {
-    const tk_triple t = {h->name, forward, backward, along, TK_CALL_AGAIN | TK_CALL_TOGETHER};
+    const tk_triple t = {name, forward, backward, along, TK_CALL_AGAIN | TK_CALL_TOGETHER};
+    for (int i = 0; i < h->nfields; i++)
+        refuse_wide(h->session, h->field[i], h->name);
+    h->ending = h->begun;
     const tk_status st = tk_call_with(h->session, &t, h, 0, h->line, h->nlines);
     halo_wait(h); /* where another process failed */
-    h->checks = false;
+    h->checks = h->ending = false;
     return st;
 }
 
@@ -211,18 +249,23 @@ tk_status tk_halo_exchange(tk_halo *h)
         return tk_fail(NULL, TK_BAD_ARGUMENT, "tk_halo_exchange: the halo is NULL");
     if (h->begun)
         tk_fail(h->session, TK_BAD_STATE, "%s: an exchange has begun (tk_halo_end)", h->name);
-    return step(h);
+    return step(h, h->exchanges);
 }
 
 tk_status tk_halo_begin(tk_halo *h)
 {
     if (!h)
         return tk_fail(NULL, TK_BAD_ARGUMENT, "tk_halo_begin: the halo is NULL");
-    const bool duals = tk_forward_is_open(h->session);
+    tk_session *s = h->session;
+    const bool duals = tk_forward_is_open(s);
     if (h->begun)
-        tk_fail(h->session, TK_BAD_STATE, "%s: an exchange has begun already (tk_halo_end)", h->name);
-    if (tk_session_agree(h->session, h->name) != TK_OK || !send_data(h, duals))
-        return tk_session_status(h->session);
+        tk_fail(s, TK_BAD_STATE, "%s: an exchange has begun already (tk_halo_end)", h->name);
+    for (int i = 0; i < h->nfields; i++)
+        refuse_wide(s, h->field[i], h->name);
+    if (tk_session_agree(s, h->begins) != TK_OK || !send_data(h, duals))
+        return tk_session_status(s);
+    h->in_tape = tk_tape_is_open(s);
+    h->duals = duals;
     h->sent = hash_sent(h, duals);
     h->checks = true;
     return TK_OK;
@@ -232,7 +275,11 @@ tk_status tk_halo_end(tk_halo *h)
 {
     if (!h)
         return tk_fail(NULL, TK_BAD_ARGUMENT, "tk_halo_end: the halo is NULL");
+    tk_session *s = h->session;
     if (!h->begun)
-        tk_fail(h->session, TK_BAD_STATE, "%s: no exchange has begun (tk_halo_begin)", h->name);
-    return step(h);
+        tk_fail(s, TK_BAD_STATE, "%s: no exchange has begun (tk_halo_begin)", h->name);
+    else if (h->in_tape != tk_tape_is_open(s) || h->duals != tk_forward_is_open(s))
+        tk_fail(s, TK_BAD_STATE, "%s: tk_halo_begin and tk_halo_end are not in the same tape or forward scope",
+                h->name);
+    return step(h, h->ends);
 }

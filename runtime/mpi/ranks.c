@@ -30,6 +30,17 @@ bool ranks_ok(tk_session *s, int code, const char *what)
     return false;
 }
 
+void refuse_wide(tk_session *s, const tk_field *f, const char *what)
+{
+    const size_t n = strlen(f->desc->name);
+    for (int i = 0; tk_forward_is_open(s) && i < f->module->desc->nfields; i++) {
+        const tk_field_desc *d = f->module->fields[i].desc;
+        if ((d->flags & TK_FIELD_TANGENTS) && !strncmp(d->name, f->desc->name, n) && !strcmp(d->name + n, ".dual"))
+            tk_fail(s, TK_NO_DERIVATIVE, "%s: the tangents of field '%s' have several directions, and do not travel",
+                    what, f->desc->name);
+    }
+}
+
 /* MPI_Finalize without tk_mpi_detach: the others, which may be waiting, fail. The memory stays, as the session has it.
  */
 static int at_finalize(MPI_Comm comm, int key, void *value, void *extra)

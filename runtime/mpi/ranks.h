@@ -24,6 +24,8 @@ enum { HALO_TAG = 1, LIST_TAG, SUM_TAG };
 ranks *ranks_of(tk_session *s, const char *what);
 /* Fails the session if a function of MPI did. */
 bool ranks_ok(tk_session *s, int code, const char *what);
+/* Fails the session in a forward scope where tangents of the field would not travel. */
+void refuse_wide(tk_session *s, const tk_field *f, const char *what);
 
 /* Elements on one side of a halo, rank by rank. */
 typedef struct side {
@@ -37,13 +39,14 @@ typedef struct side {
 struct tk_halo {
     tk_session *session;
     ranks *ranks;
-    char name[48];
+    char name[48], exchanges[64], begins[64], ends[64]; /* the halo, and what processes agree on */
     tk_field **field;
     int nfields;
     side ghosts, owned;
     MPI_Request *request;
-    bool begun, checks; /* messages are under way; what they have is compared at the end */
-    uint64_t sent;      /* hash of what they have */
+    bool begun, checks, ending; /* messages are under way; what they have is compared at the end, which is now */
+    bool in_tape, duals;        /* as it has begun; duals: in a forward scope */
+    uint64_t sent;              /* hash of what messages have */
     tk_footprint *line;
     int64_t *box; /* of the lines */
     int nlines;

@@ -2,6 +2,7 @@
 #include "ranks.h"
 
 #include <math.h>
+#include <stdio.h>
 
 enum { PIECE = 1 << 26 /* numbers of a message */ };
 
@@ -155,6 +156,14 @@ static tk_status same_gradients(void *args)
     return compare(f, r, r->room, n);
 }
 
+/* Processes agree on tk_allsum by the name of the field alone. */
+static void agree_apart(tk_session *s, const tk_field *f)
+{
+    char place[80];
+    snprintf(place, sizeof place, "tk_allsum_apart of '%.40s'", f ? f->desc->name : "NULL");
+    tk_session_agree(s, place);
+}
+
 static tk_status step(tk_session *s, tk_field *f, tk_host_fn backward)
 {
     if (!s)
@@ -166,8 +175,10 @@ static tk_status step(tk_session *s, tk_field *f, tk_host_fn backward)
         tk_fail(s, TK_BAD_ARGUMENT, "tk_allsum: the field is NULL, or of another session");
     else if (f->desc->elem == TK_BOOL)
         tk_fail(s, TK_BAD_ARGUMENT, "tk_allsum: field '%s' holds bools", f->desc->name);
-    else
-        make_room(s, r, f);
+    else if (make_room(s, r, f))
+        refuse_wide(s, f, "tk_allsum");
+    if (backward == add_gradients)
+        agree_apart(s, f);
     const tk_triple t = {f ? f->desc->name : "tk_allsum", forward, backward, along, TK_CALL_AGAIN | TK_CALL_TOGETHER};
     const tk_footprint line = {f, TK_READS | TK_STORES, NULL};
     return tk_call_with(s, &t, f, 0, &line, 1);

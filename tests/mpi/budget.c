@@ -79,6 +79,23 @@ static void other_numbers(part *p)
     CHECK_STATUS(p->m, stencil_status(p->m), TK_BAD_ARGUMENT, "");
 }
 
+/* A tape closes, and runs exchanges again, between begin and end. */
+static void begun(part *p)
+{
+    fill(p);
+    tk_tape_budget(p->s, 200000);
+    TK_TAPE(p->m, p->m->loss) {
+        program(p);
+        for (int t = 0; t < STEPS; t++) {
+            stencil_step(p->m);
+            stencil_move(p->m);
+        }
+        tk_halo_begin(p->u);
+    }
+    CHECK_STATUS(p->m, stencil_status(p->m), TK_BAD_STATE, "a tape closes between tk_halo_begin and tk_halo_end");
+    CHECK_STATUS(p->m, tk_halo_end(p->u), TK_BAD_STATE, "are not in the same tape");
+}
+
 int main(int argc, char **argv)
 {
     begin(argc, argv);
@@ -87,6 +104,7 @@ int main(int argc, char **argv)
     same_bits(&p);
     p.overlaps = false;
     other_numbers(&p);
+    begun(&p);
     destroy(&p);
     return end();
 }

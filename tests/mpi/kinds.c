@@ -200,6 +200,118 @@ static void misuse(const tk_ghost *good)
     tk_halo_destroy(h);
 }
 
+/* ---- begin and end ---- */
+
+static tk_status nothing(void *args)
+{
+    (void)args;
+    return TK_OK;
+}
+
+static tk_status begin_and_end(void *args)
+{
+    tk_halo_begin(args);
+    return tk_halo_end(args);
+}
+
+static void open_scope(void)
+{
+    const double seed[N] = {1, 2, 3, 4, 5, 6};
+    CHECK_OK(m, tk_forward_begin((tk_field *const[]){m->loss.field}, 1, m->wide.field, seed, N));
+}
+
+static void check_end(tk_halo *h)
+{
+    CHECK_STATUS(m, tk_halo_end(h), TK_BAD_STATE, "are not in the same tape or forward scope");
+}
+
+/* A tape or scope opens or closes between begin and end. */
+static void halves(const tk_ghost *ghosts)
+{
+    tk_halo *h = tk_halo_create(s, (tk_field *const[]){m->wide.field}, 1, ghosts, 2);
+    const tk_triple inside = {"inside", nothing, nothing, begin_and_end, 0};
+    TK_TAPE(m, m->loss) {
+        tk_halo_exchange(h);
+        kinds_use(m);
+        tk_allsum(s, m->loss.field);
+        tk_halo_begin(h);
+    }
+    CHECK_STATUS(m, kinds_status(m), TK_BAD_STATE, "a tape closes between tk_halo_begin and tk_halo_end");
+    check_end(h);
+    tk_tape_begin(m->loss.field, 0);
+    CHECK_OK(m, tk_halo_begin(h));
+    tk_tape_drop(s);
+    check_end(h);
+    CHECK_OK(m, tk_halo_begin(h));
+    tk_tape_begin(m->loss.field, 0);
+    check_end(h);
+    tk_tape_drop(s);
+    CHECK_OK(m, tk_halo_begin(h));
+    open_scope();
+    check_end(h);
+    tk_forward_end(s);
+    tk_session_clear_error(s);
+    open_scope();
+    CHECK_OK(m, tk_halo_begin(h));
+    tk_forward_end(s);
+    check_end(h);
+    open_scope();
+    CHECK_STATUS(m, tk_call(s, &inside, h, 0), TK_BAD_STATE, "it has begun with tangents, and ends without");
+    tk_forward_end(s);
+    tk_session_clear_error(s);
+    CHECK_OK(m, tk_halo_exchange(h));
+    tk_halo_destroy(h);
+}
+
+/* Tangents in several directions do not travel. */
+static void directions(void)
+{
+    const tk_ghost ghosts[2] = {{2, (rank + ranks - 1) % ranks, 1}, {3, (rank + 1) % ranks, 0}};
+    tk_halo *h = tk_halo_create(s, (tk_field *const[]){m->many.field}, 1, ghosts, 2);
+    const double seed[12] = {1};
+    CHECK_OK(m, tk_halo_exchange(h));
+    for (int way = 0; way < 4; way++) {
+        CHECK_OK(m, tk_forward_begin((tk_field *const[]){m->along.field}, 1, m->many.field, seed, 12));
+        const tk_status st = way == 0   ? tk_halo_exchange(h)
+                             : way == 1 ? tk_halo_begin(h)
+                             : way == 2 ? tk_allsum(s, m->many.field)
+                                        : tk_allsum_apart(s, m->along.field);
+        CHECK_STATUS(m, st, TK_NO_DERIVATIVE, "have several directions, and do not travel");
+        tk_forward_end(s);
+        tk_session_clear_error(s);
+    }
+    tk_halo_destroy(h);
+}
+
+/* Processes are at other operations with the same halo or field. */
+static void places(const tk_ghost *ghosts)
+{
+    const bool last = rank == ranks - 1;
+    tk_halo *h = tk_halo_create(s, (tk_field *const[]){m->wide.field}, 1, ghosts, 2);
+    CHECK_STATUS(m, last ? tk_halo_begin(h) : tk_halo_exchange(h), TK_BAD_STATE, "is at another place");
+    CHECK_STATUS(m, last ? tk_allsum_apart(s, m->sums.field) : tk_allsum(s, m->sums.field), TK_BAD_STATE,
+                 "is at another place");
+    CHECK_OK(m, tk_halo_exchange(h));
+    tk_halo_destroy(h);
+}
+
+/* Only process 0 has elements. */
+static void empty(void)
+{
+    kinds_params q = kinds_defaults();
+    q.N = rank == 0 ? 4 : 0;
+    kinds *few = kinds_create(s, &q);
+    tk_field *const fields[] = {few->wide.field, few->v.field, few->turns.field, few->small.field, few->flag.field};
+    tk_halo *h = tk_halo_create(s, fields, 5, &(tk_ghost){0, 0, 3}, rank == 0);
+    CHECK_OK(m, tk_session_status(s));
+    if (rank == 0)
+        few->wide.data[3] = 7;
+    CHECK_OK(m, tk_halo_exchange(h));
+    CHECK(rank > 0 || few->wide.data[0] == 7);
+    tk_halo_destroy(h);
+    kinds_destroy(few);
+}
+
 int main(int argc, char **argv)
 {
     alarm(60);
@@ -217,6 +329,11 @@ int main(int argc, char **argv)
     exchange(ghosts);
     sums();
     misuse(ghosts);
+    halves(ghosts);
+    directions();
+    if (ranks > 1)
+        places(ghosts);
+    empty();
     CHECK_OK(m, tk_mpi_detach(s));
     kinds_destroy(m);
     tk_session_destroy(s);

@@ -71,17 +71,19 @@ void tk_halo_destroy(tk_halo *h);
 
 /** Fills all ghosts: one launch on tapes. Its adjoint adds the gradients of ghosts to the owners, in the order of
  * ranks, and then sets them to 0. In a forward scope duals travel too. TK_BAD_ARGUMENT for NULL; TK_BAD_STATE: it has
- * begun, or MPI failed. */
+ * begun, or MPI failed. TK_NO_DERIVATIVE: a field with needs_dual(K), K > 1, in a forward scope. */
 tk_status tk_halo_exchange(tk_halo *h);
 /** The same in two parts: launches between them run while messages travel. The step stands where it ends. Elements
- * that are sent stay as they are from begin to end, else TK_OVERWRITTEN. TK_BAD_STATE: begun twice, or not at all. */
+ * that are sent stay as they are from begin to end, else TK_OVERWRITTEN. TK_BAD_STATE: begun twice, or not at all; one
+ * of the two is in a tape or forward scope, and the other is not. If a tape with steps of a halo closes between the
+ * two, its closing is TK_BAD_STATE. Failures are those of tk_halo_exchange, too. */
 tk_status tk_halo_begin(tk_halo *h);
 tk_status tk_halo_end(tk_halo *h);
 
 /** Replaces the data of a field of numbers by their sums over all processes, always in the same order. All processes
  * then compute the same from it, such as a loss: its adjoint is the identity. If gradients differ between processes,
  * closing the tape is TK_BAD_STATE. TK_BAD_ARGUMENT: NULL, a field of another session or of bools; TK_BAD_STATE;
- * TK_NO_MEMORY. */
+ * TK_NO_MEMORY. TK_NO_DERIVATIVE: a field with needs_dual(K), K > 1, in a forward scope. */
 tk_status tk_allsum(tk_session *s, tk_field *f);
 /** The same where each process computes something else from the sums, such as from a grid for its own particles. The
  * adjoint adds up the gradients of all. */
