@@ -392,7 +392,8 @@ static rt_text found_text(const gradcheck *g)
     rt_text t = {""};
     if (!r->field)
         return t;
-    if ((!g->s->agree.fn || g->worst_owner == g->s->agree.rank) && r->component < (int64_t)tk_rt_scalars(r->field))
+    const bool mine = !g->s->agree.fn || g->worst_owner == g->s->agree.rank || r->field->desc->ndim == 0;
+    if (mine && r->component < (int64_t)tk_rt_scalars(r->field))
         return tk_rt_element_text(r->field, TK_DATA, r->component);
     snprintf(t.s, sizeof t.s, "%s, number %lld", r->field->desc->name, (long long)r->component);
     return t;

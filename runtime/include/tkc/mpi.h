@@ -54,7 +54,7 @@ tk_halo *tk_halo_create(tk_session *s, tk_field *const *fields, int nfields, con
 enum { TK_HALO_DIMS = 8 };
 /** The part of a Cartesian grid that this process owns, for each dimension of the fields. */
 typedef struct tk_halo_box {
-    int64_t extent[TK_HALO_DIMS];               /**< of the grid; all but lo and hi are the same in all processes */
+    int64_t extent[TK_HALO_DIMS];               /**< of the grid; only lo and hi differ between processes */
     int64_t lo[TK_HALO_DIMS], hi[TK_HALO_DIMS]; /**< owned elements: the first one, and that behind the last one */
     int64_t width[TK_HALO_DIMS];                /**< layers of ghosts on both sides; at most the extent */
     bool periodic[TK_HALO_DIMS];
@@ -62,8 +62,8 @@ typedef struct tk_halo_box {
 
 /** The same for boxes that make up a grid. The fields have the extents hi - lo + 2 * width; ghosts at corners are
  * filled too. Ghosts outside of a grid that is not periodic have no owner, and stay as they are. Further
- * TK_BAD_ARGUMENT: fields of other extents, a box outside of the grid, boxes that overlap or leave gaps; extents,
- * widths, periodic ends or numbers of dimensions that differ between processes. */
+ * TK_BAD_ARGUMENT: fields of other extents, a box outside of the grid, boxes that overlap or leave gaps. Extents,
+ * widths, periodic ends or numbers of dimensions that differ between processes are TK_BAD_ARGUMENT, too. */
 tk_halo *tk_halo_create_box(tk_session *s, tk_field *const *fields, int nfields, const tk_halo_box *box);
 
 /** Frees a halo; NULL is ignored. Under an open tape it stays, and the session fails with TK_BAD_STATE. */
@@ -76,7 +76,7 @@ tk_status tk_halo_exchange(tk_halo *h);
 /** The same in two parts: launches between them run while messages travel. The step stands where it ends. Elements
  * that are sent stay as they are from begin to end, else TK_OVERWRITTEN. TK_BAD_STATE: begun twice, or not at all; one
  * of the two is in a tape or forward scope, and the other is not. If a tape with steps of a halo closes between the
- * two, its closing is TK_BAD_STATE. Failures are those of tk_halo_exchange, too. */
+ * two, its closing is TK_BAD_STATE. Both fail as tk_halo_exchange does. */
 tk_status tk_halo_begin(tk_halo *h);
 tk_status tk_halo_end(tk_halo *h);
 
