@@ -97,7 +97,8 @@ ir_value *wide_direction(fwd *w, ir_builder *b, const ir_value *v, int direction
     assert(!w->open);
     if (!has_tangent(w, v))
         return ir_zero(b, v->type);
-    return ir_lload(b, keep(w, v), ir_const_i(b, SC_I64, direction));
+    ir_value *array = keep(w, v);
+    return ir_lload(b, array, ir_const_i(b, SC_I64, direction));
 }
 
 ir_value **wide_subscripts(fwd *w, const ir_field *f, ir_value *const *idx, ir_value *direction)
@@ -131,9 +132,10 @@ bool wide_total(fwd *w, ir_builder *b, const ir_op *op, ir_value *const *idx)
     const ir_value *v = op->args[f->ndim + 1];
     wide_close(w, b);
     ir_value *zero = ir_const_i(b, SC_I64, 0);
-    for (int d = 0; d < w->width; d++)
-        ir_accum(b, f->wide, IR_DATA, wide_subscripts(w, f, idx, ir_const_i(b, SC_I64, d)), zero,
-                 wide_direction(w, b, v, d));
+    for (int d = 0; d < w->width; d++) {
+        ir_value **at = wide_subscripts(w, f, idx, ir_const_i(b, SC_I64, d));
+        ir_accum(b, f->wide, IR_DATA, at, zero, wide_direction(w, b, v, d));
+    }
     return true;
 }
 
