@@ -177,15 +177,11 @@ static void run_trips(const states *st, ir_builder *b, ir_value *p, ir_value *en
     }
 }
 
-/* Keeps the state at q, if there is room and q is in front of t; the top slot then. */
-static ir_value *push(const states *st, ir_builder *b, ir_value *room, ir_value *top, ir_value *q,
-                      ir_value *const *numbers)
+/* Keeps the state at q, if q is in front of t, as it is where there is room; the top slot then. */
+static ir_value *push(const states *st, ir_builder *b, ir_value *top, ir_value *q, ir_value *const *numbers)
 {
     const scalar type = SC_I64;
-    ir_value *zero = ir_const_i(b, SC_I64, 0);
-    ir_value *has_room = ir_op2(b, OP_GT, room, zero);
-    ir_value *keeps = ir_op2(b, OP_AND, has_room, ir_op2(b, OP_LT, q, st->c->index));
-    const ir_op *choice = ir_if(b, keeps, 1, &type);
+    const ir_op *choice = ir_if(b, ir_op2(b, OP_LT, q, st->c->index), 1, &type);
     ir_builder then = at_end_of(st, choice->regions[0]), other = at_end_of(st, choice->regions[1]);
     ir_value *next = ir_op2(&then, OP_ADD, top, ir_const_i(&then, SC_I64, 1));
     keep_state(st, &then, next, q, numbers);
@@ -212,7 +208,7 @@ static void replay(const states *st, ir_builder *b, int n, ir_value **carried)
     ir_value *steps = ir_op2(&in, OP_ADD, ir_op2(&in, OP_SUB, st->c->index, now[0]), one);
     ir_value *q = ir_op2(&in, OP_ADD, now[0], ir_op2(&in, OP_AHEAD, steps, room));
     run_trips(st, &in, now[0], q, now + 2);
-    now[1] = push(st, &in, room, now[1], q, now + 2);
+    now[1] = push(st, &in, now[1], q, now + 2);
     now[0] = q;
     ir_yield(&in, n, now);
 }
