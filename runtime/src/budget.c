@@ -1,5 +1,5 @@
 /* A tape under a budget of bytes: the log of its launches, and when images are taken of the data. */
-#include "budget.h"
+#include "loops.h"
 
 /* ---- opening and closing ---- */
 
@@ -43,7 +43,8 @@ void tk_rt_budget_close(tk_session *s)
     tk_rt_image_free(s, &u->touched);
     tk_rt_image_free(s, &u->read);
     tk_rt_image_free(s, &u->born);
-    tk_rt_log_free(s);
+    tk_rt_nodes_free(s, &u->log);
+    tk_rt_free(s, u->words);
     tk_rt_free(s, u->segment);
     s->report = u->report;
     s->report.launches = u->n;
@@ -241,7 +242,7 @@ tk_status tk_rt_budget_meet(tk_session *s)
 
 bool tk_rt_budget_writes(const tk_session *s, const tk_field *loss)
 {
-    return tk_rt_log_any(s->tape.budget, writes, loss);
+    return tk_rt_nodes_any(&s->tape.budget->log, writes, loss);
 }
 
 static bool uses(const rt_logged *l, const void *ctx)
@@ -253,5 +254,5 @@ static bool uses(const rt_logged *l, const void *ctx)
 bool tk_rt_budget_forget(const tk_module *m)
 {
     tk_rt_image_forget(m->session, m);
-    return tk_rt_log_any(m->session->tape.budget, uses, m);
+    return tk_rt_nodes_any(&m->session->tape.budget->log, uses, m);
 }

@@ -19,7 +19,16 @@ typedef struct rt_logged {
     uint64_t key, launch; /* of a launch: those of its record, in the log tk_session.draws for the first one; of a call:
                              rt_entry.draws, .first */
     uint64_t last;        /* of a call: rt_entry.last */
+    uint64_t seed;        /* of a launch that draws */
 } rt_logged;
+
+/* A line, or a loop of them; loops.c. */
+typedef struct rt_node rt_node;
+typedef struct rt_nodes {
+    rt_node *node;
+    size_t n, cap;
+} rt_nodes;
+typedef bool (*rt_is_fn)(const rt_logged *l, const void *ctx);
 
 /* A box that an image holds, or need not hold. */
 typedef struct rt_held {
@@ -39,13 +48,18 @@ typedef struct rt_segment {
     size_t bytes;
 } rt_segment;
 
+enum { RT_CALLS = 16 };
+
 struct rt_budget {
-    size_t bytes;        /* the budget */
-    bool over;           /* not all fits: launches are logged, and leave no entries */
-    size_t used;         /* of images, log and arguments; entries: rt_tape.bytes */
-    size_t n;            /* lines */
-    struct rt_run *runs; /* of lines */
-    size_t nruns, runs_cap;
+    size_t bytes; /* the budget */
+    bool over;    /* not all fits: launches are logged, and leave no entries */
+    size_t used;  /* of images, log and arguments; entries: rt_tape.bytes */
+    size_t n;     /* lines */
+    rt_nodes log;
+    uint64_t *words; /* room for the arguments of a line, as integers */
+    size_t nwords;
+    const rt_call *calls[RT_CALLS]; /* of the log, those without arguments of a size: each stands there once */
+    size_t ncalls;
     rt_segment *segment;
     size_t nsegments, cap;
     size_t stride;                   /* lines of a segment */
@@ -70,20 +84,24 @@ static inline void tk_rt_tape_count(tk_session *s, size_t bytes)
     *(s->tape.budget ? &s->tape.budget->used : &s->tape.bytes) += bytes;
 }
 
+/* Bytes of the arguments of a launch on a tape. */
+static inline size_t tk_rt_args_size(const tk_session *s, const tk_kernel *k)
+{
+    return s->forward.open ? k->jvp_args_size : k->args_size;
+}
+
 /* ---- log.c ---- */
 
-/* A launch, with the number of its record and a copy of its arguments, or the arguments of a line that has the same. */
-tk_status tk_rt_line_make(tk_module *m, const tk_kernel *k, const void *args, const rt_logged *same, rt_logged *line);
-/* One more line, for a launch. */
+/* A launch, with the number of its record and a copy of its arguments, in rt_tape.args. */
+tk_status tk_rt_line_make(tk_module *m, const tk_kernel *k, const void *args, rt_logged *line);
+/* The same, and one more line of the log. */
 tk_status tk_rt_log_launch(tk_module *m, const tk_kernel *k, const void *args, rt_logged *line);
-tk_status tk_rt_log_add(tk_session *s, rt_logged line);
 /* Or for a call. */
-tk_status tk_rt_log_call(tk_session *s, rt_logged line);
-/* The line that a call would repeat; NULL: there is none. */
-const rt_logged *tk_rt_log_repeated(const tk_session *s, const rt_call *c, const void *args);
-rt_logged tk_rt_log_line(const struct rt_budget *u, size_t i);
-bool tk_rt_log_any(const struct rt_budget *u, bool (*is)(const rt_logged *l, const void *ctx), const void *ctx);
-void tk_rt_log_free(tk_session *s);
+tk_status tk_rt_log_call(tk_session *s, const rt_logged *line);
+/* A copy of a call that a line has; NULL: none of late. */
+const rt_call *tk_rt_log_call_of(const tk_session *s, const rt_call *c);
+/* Line i. taken: so many bytes of rt_tape.args have its arguments. */
+tk_status tk_rt_log_line(tk_session *s, size_t i, rt_logged *line, size_t *taken);
 
 /* ---- entries.c ---- */
 

@@ -9,11 +9,15 @@ static tk_status run_again(tk_session *s, size_t from, size_t to, bool collects)
     tk_status st = TK_OK;
     s->again = true;
     for (size_t i = from; i < to && st == TK_OK; i++, u->report.again++) {
-        const rt_logged line = tk_rt_log_line(u, i), *l = &line;
-        if (collects && !tk_rt_image_line(s, l, i))
+        const tk_mark mark = tk_stack_mark(&s->tape.args);
+        rt_logged l;
+        size_t taken;
+        st = tk_rt_log_line(s, i, &l, &taken);
+        if (st == TK_OK && collects && !tk_rt_image_line(s, &l, i))
             st = tk_session_status(s);
-        else
-            st = tk_rt_line_run(s, l);
+        if (st == TK_OK)
+            st = tk_rt_line_run(s, &l);
+        tk_stack_reset(&s->tape.args, mark);
     }
     s->again = false;
     return st;
@@ -58,7 +62,11 @@ static tk_status record_again(tk_session *s, size_t from, size_t *to, bool colle
     tk_rt_entries_restart(s, from);
     s->again = true;
     for (size_t i = from; i < *to && st == TK_OK; i++, u->report.again++) {
-        const rt_logged line = tk_rt_log_line(u, i), *l = &line;
+        rt_logged line, *l = &line;
+        size_t taken;
+        st = tk_rt_log_line(s, i, l, &taken);
+        if (st != TK_OK)
+            break;
         if (alone || (l->call && tk_rt_call_is_together(l->call)))
             before = s->tape.bytes;
         if (collects && !tk_rt_image_line(s, l, i))
@@ -67,6 +75,7 @@ static tk_status record_again(tk_session *s, size_t from, size_t *to, bool colle
             *to = i;
             break;
         }
+        s->tape.bytes += taken;
         if (st == TK_OK)
             st = tk_rt_entry_record(s, l);
         measure(s, before, &full);
@@ -89,12 +98,14 @@ static tk_status record_again(tk_session *s, size_t from, size_t *to, bool colle
 static tk_status leaf(tk_session *s, size_t from, size_t *end, bool collects, const rt_segment *check)
 {
     const size_t all = *end;
+    const tk_mark mark = tk_stack_mark(&s->tape.args);
     tk_status st = record_again(s, from, end, collects);
     if (st == TK_OK && *end == all && check)
         st = tk_rt_segment_check(s, check, all);
     if (st == TK_OK && *end == all)
         st = tk_rt_entries_back(s);
     tk_rt_entries_drop(s);
+    tk_stack_reset(&s->tape.args, mark);
     return st;
 }
 
@@ -208,8 +219,11 @@ static tk_status reverse(tk_session *s, part *p)
 static tk_status reverse_call(tk_session *s, size_t line)
 {
     tk_rt_entries_restart(s, line);
-    const rt_logged l = tk_rt_log_line(s->tape.budget, line);
-    tk_status st = tk_rt_entry_record(s, &l);
+    rt_logged l;
+    size_t taken;
+    tk_status st = tk_rt_log_line(s, line, &l, &taken);
+    if (st == TK_OK)
+        st = tk_rt_entry_record(s, &l);
     if (st == TK_OK)
         st = tk_rt_entries_back(s);
     tk_rt_entries_drop(s);

@@ -41,12 +41,19 @@ static tk_status launch(tk_module *m, const tk_kernel *k, const void *args)
     tk_session *s = m->session;
     rt_logged line;
     tk_status st = s->tape.budget ? tk_rt_budget_launch(m, k, args) : TK_OK;
+    const tk_mark mark = tk_stack_mark(&s->tape.args);
     if (st == TK_OK)
-        st = s->tape.budget ? tk_rt_log_launch(m, k, args, &line) : tk_rt_line_make(m, k, args, NULL, &line);
+        st = s->tape.budget ? tk_rt_log_launch(m, k, args, &line) : tk_rt_line_make(m, k, args, &line);
     if (st != TK_OK)
         return st;
     tk_rt_record_free(s, &m->last[k->index]); /* what a direct call of the adjoint would go by is now out of date */
-    return s->tape.budget && s->tape.budget->over ? tk_rt_line_run(s, &line) : tk_rt_entry_record(s, &line);
+    if (!s->tape.budget || !s->tape.budget->over) {
+        tk_rt_tape_count(s, line.args ? tk_rt_args_size(s, k) : 0);
+        return tk_rt_entry_record(s, &line);
+    }
+    st = tk_rt_line_run(s, &line);
+    tk_stack_reset(&s->tape.args, mark);
+    return st;
 }
 
 /* Inside a forward scope the launch is the JVP, and its derivative the JVP of the adjoint. */
@@ -103,7 +110,7 @@ tk_status tk_rt_tape_record_call(tk_session *s, const rt_call *c, const void *ar
         return tk_session_status(s);
     if (!tk_rt_entry_reserve(s, "call of", tk_rt_call_name(c)))
         return tk_session_status(s);
-    const rt_logged *same = t->budget && size == 0 ? tk_rt_log_repeated(s, c, args) : NULL;
+    const rt_call *same = t->budget && size == 0 ? tk_rt_log_call_of(s, c) : NULL;
     rt_call *copy = same ? NULL : tk_rt_call_copy(s, c);
     const int64_t copies = t->budget && tk_rt_call_runs_again(c) ? 2 : 1;
     if (copy && size > 0)
@@ -117,14 +124,14 @@ tk_status tk_rt_tape_record_call(tk_session *s, const rt_call *c, const void *ar
     t->bytes += sizeof *t->entries;
     tk_rt_tape_count(s, (size_t)copies * size);
     t->entries[t->count++] = (rt_entry){
-        .args = *kept, .call = same ? same->call : copy, .draws = s->draws, .first = s->launches};
+        .args = *kept, .call = same ? same : copy, .draws = s->draws, .first = s->launches};
     return TK_OK;
 }
 
 void tk_rt_tape_called(tk_session *s, const rt_entry *e)
 {
     const rt_logged line = {.args = e->args, .call = e->call, .key = e->draws, .launch = e->first, .last = e->last};
-    if (s->tape.budget && !s->tape.replaying && !s->again && tk_rt_log_call(s, line) == TK_OK && s->tape.budget->over)
+    if (s->tape.budget && !s->tape.replaying && !s->again && tk_rt_log_call(s, &line) == TK_OK && s->tape.budget->over)
         tk_rt_entries_drop(s);
 }
 
