@@ -32,7 +32,8 @@ class _Options(_ct.Structure):
 
 class _Report(_ct.Structure):
     """tk_tape_report of <tkc/tkc.h>."""
-    _fields_ = [(name, _ct.c_size_t) for name in ("budget", "bytes", "launches", "again", "images")]
+    _fields_ = [*((name, _ct.c_size_t) for name in ("budget", "bytes", "launches", "planned", "again", "images", "slots")),
+                ("seconds", _ct.c_double), ("predicted", _ct.c_double)]
 
 
 _PrintFunction = _ct.CFUNCTYPE(None, _P, _ct.c_char_p)

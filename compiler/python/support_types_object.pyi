@@ -53,8 +53,12 @@ class _TapeReport(_t.Protocol):
     budget: int
     bytes: int
     launches: int
+    planned: int
     again: int
     images: int
+    slots: int
+    seconds: float
+    predicted: float
 
 
 class Session:

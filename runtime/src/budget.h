@@ -48,6 +48,13 @@ typedef struct rt_segment {
     size_t bytes;
 } rt_segment;
 
+/* What the way back has taken so far, in ns, and for how many launches. */
+typedef struct rt_way {
+    int64_t began;
+    int64_t run, record, adjoints;
+    size_t ran, recorded;
+} rt_way;
+
 enum { RT_CALLS = 16 };
 
 struct rt_budget {
@@ -71,6 +78,7 @@ struct rt_budget {
     size_t largest, before; /* of an entry; of all entries when the last launch began. One of several processes: of
                                entries between two calls that all make */
     tk_tape_report report;
+    rt_way way;
 };
 
 static inline size_t budget_used(const tk_session *s)

@@ -391,6 +391,7 @@ bool tk_rt_segment_push(tk_session *s, size_t first, bool fixed)
         u->cap = cap;
     }
     u->segment[u->nsegments++] = (rt_segment){.first = first, .fixed = fixed};
+    u->report.slots = u->nsegments > u->report.slots ? u->nsegments : u->report.slots;
     return true;
 }
 

@@ -156,6 +156,13 @@ static bool print_table(tk_session *s, FILE *f)
                 (unsigned long long)r->launches, (double)r->ns / 1e6, 100 * (double)r->ns / (double)(all > 0 ? all : 1),
                 (double)r->ns / 1e3 / (double)r->launches, (double)r->most_ns / 1e3, (double)r->most_held / 1e6);
     }
+    const tk_tape_report *t = &s->report;
+    if (t->budget > 0)
+        fprintf(f,
+                "last tape: %zu launches, %zu again (%zu planned); %zu slots, %zu images, %.3f of %.3f MB; closed in "
+                "%.3f s (%.3f s predicted)\n",
+                t->launches, t->again, t->planned, t->slots, t->images, (double)t->bytes / 1e6, (double)t->budget / 1e6,
+                t->seconds, t->predicted);
     if (p->lost > 0)
         fprintf(f, "%llu launches are not listed: out of memory\n", (unsigned long long)p->lost);
     tk_rt_uncounted_free(s, sorted);

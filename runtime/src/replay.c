@@ -6,6 +6,7 @@
 static tk_status run_again(tk_session *s, size_t from, size_t to, bool collects)
 {
     struct rt_budget *u = s->tape.budget;
+    const int64_t began = tk_rt_now();
     tk_status st = TK_OK;
     s->again = true;
     for (size_t i = from; i < to && st == TK_OK; i++, u->report.again++) {
@@ -20,6 +21,8 @@ static tk_status run_again(tk_session *s, size_t from, size_t to, bool collects)
         tk_stack_reset(&s->tape.args, mark);
     }
     s->again = false;
+    u->way.run += tk_rt_now() - began;
+    u->way.ran += to - from;
     return st;
 }
 
@@ -94,16 +97,39 @@ static tk_status record_again(tk_session *s, size_t from, size_t *to, bool colle
     return st;
 }
 
+/* Until the adjoints of one of 20 launches have run. Without launches that ran again, recorded ones took as long. */
+static void predict(struct rt_budget *u)
+{
+    enum { SHARE = 20 };
+    const rt_way *w = &u->way;
+    if (u->report.predicted > 0 && w->recorded > u->n / SHARE)
+        return;
+    const double again = (double)u->report.planned - (double)u->report.again, left = (double)(u->n - w->recorded);
+    const double recorded = (double)w->record / (double)w->recorded;
+    const double ran = w->ran > 0 ? (double)w->run / (double)w->ran : recorded;
+    const double ns = again > left ? (again - left) * ran : 0;
+    u->report.predicted = 1e-9 * ((double)(tk_rt_now() - w->began) + ns +
+                                  left * (recorded + (double)w->adjoints / (double)w->recorded));
+}
+
 /* The launches from `from` on, to `end` or less where not all fit: then *end is less, and no adjoint has run. */
 static tk_status leaf(tk_session *s, size_t from, size_t *end, bool collects, const rt_segment *check)
 {
+    struct rt_budget *u = s->tape.budget;
     const size_t all = *end;
     const tk_mark mark = tk_stack_mark(&s->tape.args);
+    const int64_t began = tk_rt_now();
     tk_status st = record_again(s, from, end, collects);
+    const int64_t recorded = tk_rt_now();
     if (st == TK_OK && *end == all && check)
         st = tk_rt_segment_check(s, check, all);
-    if (st == TK_OK && *end == all)
+    if (st == TK_OK && *end == all) {
         st = tk_rt_entries_back(s);
+        u->way.record += recorded - began;
+        u->way.adjoints += tk_rt_now() - recorded;
+        u->way.recorded += all - from;
+        predict(u);
+    }
     tk_rt_entries_drop(s);
     tk_stack_reset(&s->tape.args, mark);
     return st;
@@ -111,10 +137,33 @@ static tk_status leaf(tk_session *s, size_t from, size_t *end, bool collects, co
 
 /* ---- a segment ---- */
 
-static size_t room(const tk_session *s)
+/* How n launches are reversed from an image. */
+typedef struct plan {
+    size_t slots; /* further images that are held at once */
+    size_t few;   /* the most launches that are recorded at a time */
+    size_t units; /* of so many */
+    double again; /* launches that run again without being recorded */
+} plan;
+
+/* In so many bytes; image, entry: of one. */
+static plan plan_of(size_t n, size_t bytes, size_t image, size_t entry)
 {
-    const struct rt_budget *u = s->tape.budget;
-    return u->bytes > u->used ? u->bytes - u->used : 0;
+    plan best = {.again = -1.0};
+    for (size_t k = 0; k == 0 || k * image < bytes; k += k / 8 + 1) {
+        const size_t left = bytes - (k * image < bytes ? k * image : bytes), each = left / entry;
+        const size_t units = each > 0 ? (n + each - 1) / each : n;
+        const double again = tk_rt_schedule_again(units, k) * (double)n / (double)units;
+        if (best.again < 0.0 || again < best.again)
+            best = (plan){k, each > 0 ? each : 1, units, again};
+        if (units == 1)
+            break;
+    }
+    return best;
+}
+
+static size_t room(const struct rt_budget *u, size_t used)
+{
+    return u->bytes > used ? u->bytes - used : 0;
 }
 
 /* How many of n launches run again before the next image, which is worth it: 0: none. `*few`: the most that are
@@ -123,28 +172,30 @@ static size_t next_image(tk_session *s, size_t n, size_t *few)
 {
     enum { LESS_ROOM, IMAGE, ENTRY };
     const struct rt_budget *u = s->tape.budget;
-    int64_t words[] = {-(int64_t)room(s), (int64_t)u->image_bytes + 1, (int64_t)u->entry_bytes};
+    int64_t words[] = {-(int64_t)room(u, u->used), (int64_t)u->image_bytes + 1, (int64_t)u->entry_bytes};
     tk_rt_agree(s, "the schedule of a budget", words, 3);
-    const size_t bytes = (size_t)-words[LESS_ROOM], image = (size_t)words[IMAGE], entry = (size_t)words[ENTRY];
-    double best = -1.0;
-    size_t slots = 0;
-    for (size_t k = 0; k == 0 || k * image < bytes; k += k / 8 + 1) {
-        const size_t left = bytes - (k * image < bytes ? k * image : bytes), each = left / entry;
-        const size_t units = each > 0 ? (n + each - 1) / each : n;
-        const double again = tk_rt_schedule_again(units, k) * (double)n / (double)units;
-        if (best >= 0.0 && again >= best)
-            continue;
-        best = again;
-        slots = k;
-        *few = each > 0 ? each : 1;
-        if (units == 1)
-            break;
-    }
-    const size_t units = (n + *few - 1) / *few;
-    if (slots == 0 || units < 2)
+    const plan p = plan_of(n, (size_t)-words[LESS_ROOM], (size_t)words[IMAGE], (size_t)words[ENTRY]);
+    *few = p.few;
+    if (p.slots == 0 || p.units < 2)
         return 0;
-    const size_t at = tk_rt_schedule_split(units, slots) * *few;
+    const size_t at = tk_rt_schedule_split(p.units, p.slots) * p.few;
     return at < n ? at : 0;
+}
+
+/* Each launch is recorded once. */
+static void plan_all(struct rt_budget *u)
+{
+    double again = (double)u->n;
+    size_t used = u->used, end = u->n;
+    for (size_t i = u->nsegments; i-- > 0; end = u->segment[i].first) {
+        const rt_segment *g = &u->segment[i];
+        if (g->fixed)
+            again -= 1.0;
+        else if (end > g->first)
+            again += plan_of(end - g->first, room(u, used), u->image_bytes + 1, u->entry_bytes).again;
+        used -= g->bytes;
+    }
+    u->report.planned = (size_t)again;
 }
 
 typedef struct part {
@@ -237,8 +288,10 @@ tk_status tk_rt_budget_back(tk_session *s)
     u->back = true;
     if (u->nsegments > 0)
         tk_rt_segment_end(s);
+    u->way.began = tk_rt_now();
     if (!tk_rt_image_final(s) || tk_rt_budget_meet(s) != TK_OK)
         return tk_session_status(s);
+    plan_all(u);
     for (size_t end = u->n; u->nsegments > 0 && st == TK_OK; u->nsegments > 0 ? tk_rt_segment_pop(s) : (void)0) {
         rt_segment *g = &u->segment[u->nsegments - 1];
         const size_t first = g->first;
@@ -252,5 +305,6 @@ tk_status tk_rt_budget_back(tk_session *s)
         }
         end = first;
     }
+    u->report.seconds = 1e-9 * (double)(tk_rt_now() - u->way.began);
     return st;
 }

@@ -5,6 +5,8 @@ field x: real[100, 1000] needs_grad;
 field y: real needs_grad;
 kernel step(t: i32) { for i in range(1000) { x[t + 1, i] = sin(x[t, i]); } }
 kernel total() { for i in range(1000) { y += x[99, i] * x[99, i]; } }
+field z: real[1000] needs_grad saved;
+kernel turn() { for i in z { z[i] = sin(z[i]); } }
 kernel idle() derive() { for i in range(10) { x[0, i] = 0.5; } }
 T
 cat >host.c <<'C'
@@ -15,11 +17,13 @@ cat >host.c <<'C'
 #include "sim.h"
 /* The leak sanitizer cannot trace a process with another user's rights. */
 int __lsan_is_turned_off(void) { return geteuid() != getuid(); }
+static int turns;
 static void run(sim *m, int steps)
 {
     sim_idle(m);
     TK_TAPE(m, m->y) {
         for (int t = 0; t < steps; t++) sim_step(m, t);
+        for (int t = 0; t < turns; t++) sim_turn(m);
         sim_total(m);
     }
 }
@@ -51,6 +55,7 @@ int main(int argc, char **argv)
         tk_session_destroy(s);
         return 0;
     }
+    if (!strcmp(what, "budget")) tk_tape_budget(s, 1200 * (size_t)(turns = 100));
     run(m, 99);
     const int bad = tk_session_status(s) != TK_OK;
     sim_destroy(m);
@@ -93,9 +98,13 @@ assert totals == sorted(totals, reverse=True) and totals[0] > 0
 assert abs(sum(float(v[2]) for v in rows.values()) - 100) < 0.5
 for v in rows.values():
     assert float(v[3]) <= float(v[4]) + 0.001 and abs(float(v[1]) * 1000 - int(v[0]) * float(v[3])) < 0.6 + 0.001 * int(v[0])
-fields = 2 * 100 * 1000 * 4 / 1e6 # data and gradients
+fields = 2 * 101 * 1000 * 4 / 1e6 # data and gradients
 assert fields < float(rows["sim.step", "grad"][5]) < 2 * fields
 P
+
+! grep -q "last tape" err
+TKC_PROFILE=1 ./host budget 2>err
+grep -q "^last tape: 200 launches, [1-9][0-9]* again ([1-9][0-9]* planned); [1-9][0-9]* slots, [1-9][0-9]* images, 0\.[01][0-9]* of 0\.120 MB; closed in " err
 
 TKC_PROFILE=$PWD/a.b/t.json ./host two 2>err
 grep -q "cannot be written to '$PWD/a.b/t.json'" err

@@ -68,6 +68,7 @@ class Derivatives(unittest.TestCase):
             report = m.session.tape_report
             self.assertEqual((report.budget, report.launches), (budget, 200 if budget else 0))
             self.assertEqual(report.again > 0, budget == 12000)
+            self.assertEqual(report.seconds > 0 and report.predicted > 0 and report.slots > 1, budget == 12000)
             self.assertLessEqual(report.bytes, budget)
         self.assertTrue((grads[0] == grads[1]).all() and (grads[0] == grads[2]).all())
         with self.assertRaisesRegex(kernels.Error.BadArgument, "a budget of 1 bytes is too small"):

@@ -106,7 +106,9 @@ static void same_bits(const char *name, program_fn program, const size_t *budget
         const result r = run(program, *budgets, along);
         if (r.status != TK_OK || memcmp(r.at, plain.at, sizeof r.at) != 0)
             FAIL("%s, %zu bytes: %s, or other bits", name, *budgets, tk_status_name(r.status));
-        CHECK(r.report.bytes <= *budgets && r.report.again >= r.report.launches);
+        CHECK(r.report.bytes <= *budgets && r.report.again >= r.report.launches && r.report.slots >= 2);
+        const double planned = (double)r.report.planned, again = (double)r.report.again;
+        CHECK(planned >= 0.6 * again && planned <= 1.5 * again && r.report.predicted > 0 && r.report.seconds > 0);
     }
 }
 

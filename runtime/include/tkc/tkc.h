@@ -271,8 +271,12 @@ typedef struct tk_tape_report {
     size_t budget;   /**< its bytes; 0: there was none, and all else is 0 */
     size_t bytes;    /**< most bytes held: log, arguments, copies of data, records */
     size_t launches; /**< in the program */
+    size_t planned;  /**< how many launches were to run again when the tape was closed */
     size_t again;    /**< how many launches ran again */
     size_t images;   /**< copies of data */
+    size_t slots;    /**< times whose data were held at once, at most; for each of them launches run again from there */
+    double seconds;  /**< for closing the tape */
+    double predicted; /**< the same, estimated from a twentieth of the launches */
 } tk_tape_report;
 
 /** Of the last tape that was closed. Zeros for NULL. */
