@@ -27,6 +27,7 @@ def written(hint):
     """The hint as a cell: 'code' in the page's quotes, names for tokens."""
     for token, name in (("$c", "x"), ("$t", "T"), ("$p", "x"), ("%s", "x")):
         hint = hint.replace(token, name)
+    hint = re.sub(r"^(?:there is no '\w+'; )?(?:write )?", "", hint)    # as the head of the table says
     return re.sub(r"'((?:[^'\s]|\s(?!'))+)'", lambda m: code(m[1]), hint)
 
 
@@ -35,9 +36,11 @@ def table(words, rows):
     groups = {}
     for kind, word, here in words:
         if kind != "LIBRARY":
-            groups.setdefault(here if kind in ("SAY", "VALUE") else f"'{here}'", []).append(code(word))
-    lines += [f"| {' '.join(group)} | {written(here)} |" for here, group in groups.items()]
-    lines += [f"| {code(habit)} | {written(hint)} |" for habit, hint in rows if habit]
+            groups.setdefault(written(here if kind in ("SAY", "VALUE") else f"'{here}'"), []).append(code(word))
+    for habit, hint in rows:
+        if habit:
+            groups.setdefault(written(hint), []).append(code(habit))
+    lines += [f"| {' '.join(group)} | {here} |" for here, group in groups.items()]
     return "\n".join(lines) + "\n"
 
 
