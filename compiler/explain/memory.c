@@ -266,6 +266,31 @@ void explain_memory(words *w, const ir_func *f)
     sb_free(&own);
 }
 
+typedef struct scheduled {
+    const words *w;
+    strbuf lines;
+} scheduled;
+
+static void find_scheduled(ir_op *op, void *ctx)
+{
+    scheduled *s = ctx;
+    if (op->code == OP_AHEAD)
+        add_line(s->w, &s->lines, op->loc);
+}
+
+/* Loops under --checkpoints=BYTES. */
+static void explain_schedule(words *w, const ir_func *grad)
+{
+    scheduled s = {w, {0}};
+    ir_walk(grad->body, find_scheduled, &s);
+    if (s.lines.len)
+        say(w, "  ",
+            "The states of each loop (line %s) have %lld bytes there, or are two if these take more. Trips run again "
+            "from them, by a binomial schedule.",
+            sb_str(&s.lines), (long long)w->m->checkpoint_bytes);
+    sb_free(&s.lines);
+}
+
 void explain_workspace(words *w, const ir_func *k)
 {
     const ir_func *const derived[] = {k->ad.grad, k->ad.jvp, k->ad.hvp};
@@ -279,6 +304,7 @@ void explain_workspace(words *w, const ir_func *k)
         w->owner = NULL;
         say(w, "  ", "%s_%s_%s takes a workspace from its caller: %s_%s_%s_WORKSPACE, %s.", w->m->name, k->name,
             names[i], w->m->name, k->name, names[i], bytes.known ? bytes_text(w, bytes) : "a formula in the header");
+        explain_schedule(w, derived[i]);
     }
     if (k->ad.grad && !k->ad.grad->ad.workspace)
         say(w, "  ", "It takes no memory except the C stack.");
