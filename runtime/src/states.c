@@ -386,6 +386,26 @@ static void sum_run(void *ctx, unsigned char *at, unsigned char *value, int64_t 
     }
 }
 
+/* All elements of a plane with gaps, the lanes in turn. */
+static void sum_elements(const rt_piece *p, uint64_t *h)
+{
+    const tk_field *f = p->field;
+    const int inner = f->desc->ndim - 1;
+    const int64_t row = f->shape[inner], step = f->stride[p->plane][inner];
+    for (int64_t i = 0; i < f->count; i += row) {
+        const unsigned char *at = tk_rt_component(f, p->plane, i * f->desc->ncomp);
+        for (int64_t k = 0; k < row; k++, at += step) {
+            uint64_t *lane = &h[k % SUMS], word;
+            for (size_t b = 0, n; b < p->element; b += n) {
+                n = p->element - b < sizeof word ? p->element - b : sizeof word;
+                word = 0;
+                memcpy(&word, at + b, n == sizeof word ? sizeof word : n);
+                mix(lane, word);
+            }
+        }
+    }
+}
+
 uint64_t tk_rt_state_sum(tk_field *f, tk_plane plane, const int64_t *box)
 {
     const size_t size = tk_rt_scalar_bytes(f->desc->elem);
@@ -397,7 +417,10 @@ uint64_t tk_rt_state_sum(tk_field *f, tk_plane plane, const int64_t *box)
                   .values = f->plane[plane]}; /* not used */
     p.bytes = (size_t)count_of(&p) * size;
     uint64_t h[SUMS] = {1, 2, 3, 4};
-    walk(&p, sum_run, h);
+    if (f->desc->ndim > 0 && count_of(&p) == f->count * f->desc->ncomp && !tk_rt_elements_dense(f, plane, p.element))
+        sum_elements(&p, h);
+    else
+        walk(&p, sum_run, h);
     for (int k = 1; k < SUMS; k++)
         mix(&h[0], h[k]);
     return h[0];
