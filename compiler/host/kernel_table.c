@@ -9,16 +9,16 @@ static bool is_marked(emitter *e, const ir_func *kernel, const ir_part *p)
 static void print_parts(emitter *e, const ir_func *kernel)
 {
 #define NAME(id, word) "TK_" #id,
-    static const char *const flags[] = {IR_PART_FLAGS(NAME) "TK_MARKED"};
+    static const char *const flags[] = {IR_PART_FLAGS(NAME)};
 #undef NAME
     if (kernel->launch.nparts)
         sb_printf(e->out, "static const tk_part %s_parts[] = {\n", file_level(e, kernel->name));
     for (int i = 0; i < kernel->launch.nparts; i++) {
         const ir_part *p = &kernel->launch.parts[i];
-        const unsigned mark = is_marked(e, kernel, p) ? 1u << IR_PART_BITS : 0;
+        const unsigned mark = is_marked(e, kernel, p) ? IR_PART_MARKED : 0;
         const char *comma = "";
         sb_printf(e->out, "    {%d, %s, ", p->field->index, plane_enum(p->plane));
-        for (int k = 0; k <= IR_PART_BITS; k++)
+        for (int k = 0; k < IR_PART_BITS; k++)
             if ((p->what | mark) >> k & 1) {
                 sb_printf(e->out, "%s%s", comma, flags[k]);
                 comma = " | ";

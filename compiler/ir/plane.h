@@ -108,7 +108,9 @@ typedef struct ir_matrix {
     X(CUSTOM, "custom") \
     X(SAVED, "saved") \
     X(BEFORE_WANTED, "wanted") \
-    X(BEFORE_REPLAYED, "replayed")
+    X(BEFORE_REPLAYED, "replayed") \
+    X(MARKED, "marked") \
+    X(REPLACES, "replaces")
 #define IR_PART_BIT_(id, word) IR_PART_BIT_##id,
 #define IR_PART_FLAG_(id, word) IR_PART_##id = 1 << IR_PART_BIT_##id,
 enum { IR_PART_FLAGS(IR_PART_BIT_) IR_PART_BITS };

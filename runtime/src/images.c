@@ -222,7 +222,7 @@ static bool next_state(state_part *p)
 
 static bool replaces_box(const state_part *p)
 {
-    return (p->of.what & RT_WRITES) == TK_STORES && p->settled == ALL;
+    return p->settled == ALL && ((p->of.what & RT_WRITES) == TK_STORES || (p->of.what & TK_REPLACES));
 }
 
 /* Of all parts of the field: whether the launch surely replaces all of it, and reads none of it. */

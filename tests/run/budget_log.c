@@ -59,18 +59,30 @@ static void irregular(budget_log *m)
     budget_log_measure(m, 1, 1.0);
 }
 
+/* Each launch clears and fills the grid of 32,000 bytes, but for `kept` cells at its end. */
+static void refills(budget_log *m)
+{
+    for (int t = 0; t < 600; t++)
+        budget_log_refill(m, t);
+    budget_log_measure(m, 1, 1.0);
+}
+
 typedef struct result {
     double at[OUTPUTS + 1];
     tk_tape_report report;
     tk_status status;
 } result;
 
+static int kept;
+
 static result run(program_fn program, size_t bytes, bool along)
 {
     tk_session_options o = tk_session_defaults();
     o.threads = 1;
     tk_session *s = tk_session_create(&o);
-    budget_log *m = budget_log_create(s, NULL);
+    budget_log_params p = budget_log_defaults();
+    p.TO -= kept;
+    budget_log *m = budget_log_create(s, &p);
     result r = {.status = TK_OK};
     for (int i = 0; i < 4; i++) {
         m->w.data[i] = 0.3 + 0.1 * i;
@@ -121,5 +133,10 @@ int main(void)
     same_bits("uneven", uneven, (size_t[]){200000, 0}, false);
     same_bits("irregular", irregular, (size_t[]){600000, 0}, false);
     CHECK(run(irregular, 100000, false).status == TK_BAD_ARGUMENT);
+    /* beside the last data and one record, images of the state alone */
+    same_bits("refills", refills, (size_t[]){130000, 0}, false);
+    kept = 1;
+    CHECK(run(refills, 130000, false).status == TK_BAD_ARGUMENT);
+    same_bits("refills in part", refills, (size_t[]){1000000, 0}, false);
     return failures != 0;
 }

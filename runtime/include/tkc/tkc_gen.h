@@ -103,7 +103,8 @@ enum {
     TK_SAVED = 256,            /* of a saved field, one part: the launch, or an adjoint of the program, overwrites it */
     TK_BEFORE_WANTED = 512,    /* the adjoint needs the data from before the launch */
     TK_BEFORE_REPLAYED = 1024, /* the adjoint overwrites them itself */
-    TK_MARKED = 2048 /* on a tape a launch marks the data that its adjoint needs, and checks for own overwrites */
+    TK_MARKED = 2048,  /* on a tape a launch marks the data that its adjoint needs, and checks for own overwrites */
+    TK_REPLACES = 4096 /* it accumulates, but its stores replace all data from before it, and it reads none of them */
 };
 /* With --debug, of a single access: */
 enum {

@@ -27,10 +27,19 @@ static bool is_same_plane(const ir_part *a, const ir_part *b)
     return a->field == b->field && a->plane == b->plane && kind_of(a) == kind_of(b);
 }
 
-/* The flags of b, which is a part of a from here on. */
-static void take_flags(ir_part *a, const ir_part *b)
+/* Whether stores replace all of it, whatever is added to it before or behind. */
+static bool replaces(const ir_part *p)
+{
+    return is_all(p) && ((p->what & IR_PART_WRITES) == IR_PART_STORES || (p->what & IR_PART_REPLACES));
+}
+
+/* The flags of b, which is a part of a from here on. all_new: stores replace all of both. */
+static void take_flags(ir_part *a, const ir_part *b, bool all_new)
 {
     a->what |= b->what & ~(unsigned)IR_PART_ALL;
+    a->what &= ~(unsigned)IR_PART_REPLACES;
+    if (all_new && (a->what & IR_PART_ACCUMULATES))
+        a->what |= IR_PART_REPLACES;
 }
 
 /* b as a part of a: the same elements, components that lie side by side. */
@@ -43,14 +52,14 @@ static bool take_in(ir_part *a, const ir_part *b, ends *of_a, const ends *of_b)
             return false;
     const bool within = b->first >= a->first && b->last <= a->last;
     if (within && (is_all(a) || !is_all(b))) {
-        take_flags(a, b);
+        take_flags(a, b, replaces(a) || (replaces(b) && b->first == a->first && b->last == a->last));
         return true;
     }
     if (is_all(a) != is_all(b) || b->first > a->last + 1 || a->first > b->last + 1)
         return false;
     a->first = a->first < b->first ? a->first : b->first;
     a->last = a->last > b->last ? a->last : b->last;
-    take_flags(a, b);
+    take_flags(a, b, replaces(a) && replaces(b));
     return true;
 }
 
@@ -108,13 +117,54 @@ static bool join(ir_part *a, const ir_part *b, ends *of_a, const ends *of_b)
     x->at[1] = by[1] > 0 ? y->at[1] : x->at[1];
     for (int d = 0; d < a->field->ndim; d++)
         of_a[d].least = most(of_a[d].least, d == at ? 0 : of_b[d].least);
-    take_flags(a, b);
+    take_flags(a, b, replaces(a) && replaces(b));
+    return true;
+}
+
+static bool is_whole(const ir_part *p, const ends *e)
+{
+    for (int d = 0; d < p->field->ndim; d++) {
+        const affine last = affine_of(e[d].at[1]);
+        const ir_op *extent = last.ok && last.n == 1 && last.coef[0] == 1 && last.konst == -1 ? last.term[0]->def
+                                                                                              : NULL;
+        if (!ir_is_const(e[d].at[0]) || ir_int(e[d].at[0]) != 0 || !extent || extent->code != OP_SHAPE ||
+            ir_field_of(extent) != p->field || ir_shape_attr(extent)->dim != d)
+            return false;
+    }
+    return true;
+}
+
+/* The box of `all` where a launch finds that it contains `other`, which is the whole field; else the launch knows
+ * nothing of it. */
+static bool contain(footprint *p, const ir_part *all, const ir_part *other, const ends *of_all, const ends *whole,
+                    ends *to)
+{
+    if (!is_all(all) || is_all(other) || !is_whole(other, whole) || other->first < all->first ||
+        other->last > all->last)
+        return false;
+    for (int d = 0; d < all->field->ndim; d++)
+        if (of_all[d].least > 0)
+            return false;
+    for (int d = 0; d < all->field->ndim; d++) {
+        ir_value *from = ir_op2(&p->b, OP_LE, of_all[d].at[0], whole[d].at[0]),
+                 *until = ir_op2(&p->b, OP_GE, of_all[d].at[1], whole[d].at[1]),
+                 *contains = ir_op2(&p->b, OP_AND, from, until), *none = ir_const_i(&p->b, SC_I64, -1);
+        to[d] = (ends){{ir_op3(&p->b, OP_SELECT, contains, whole[d].at[0], none), whole[d].at[1]}, 0};
+    }
     return true;
 }
 
 /* The smallest box around both. */
 static void surround(footprint *p, ir_part *a, const ir_part *b, ends *of_a, const ends *of_b)
 {
+    const bool all_new = replaces(a) || replaces(b);
+    if (contain(p, a, b, of_a, of_b, of_a) || contain(p, b, a, of_b, of_a, of_a)) {
+        a->first = a->first < b->first ? a->first : b->first;
+        a->last = a->last > b->last ? a->last : b->last;
+        take_flags(a, b, all_new);
+        a->what |= IR_PART_ALL;
+        return;
+    }
     for (int d = 0; d < a->field->ndim; d++) {
         of_a[d].at[0] = ir_op2(&p->b, OP_MIN, of_a[d].at[0], of_b[d].at[0]);
         of_a[d].at[1] = ir_op2(&p->b, OP_MAX, of_a[d].at[1], of_b[d].at[1]);
@@ -122,7 +172,7 @@ static void surround(footprint *p, ir_part *a, const ir_part *b, ends *of_a, con
     }
     a->first = a->first < b->first ? a->first : b->first;
     a->last = a->last > b->last ? a->last : b->last;
-    take_flags(a, b);
+    take_flags(a, b, false);
     a->what &= ~(unsigned)IR_PART_ALL;
 }
 
@@ -198,7 +248,7 @@ static void unite(footprint *p)
             taken = is_all(other) == is_all(&part) && !((other->what & NEEDS) && (part.what & NEEDS)) &&
                     is_same_box(other, &part, p->ends.at + at, p->ends.at + from);
             if (taken)
-                take_flags(other, &part);
+                take_flags(other, &part, replaces(other) || replaces(&part));
         }
         if (taken)
             continue;
