@@ -1,8 +1,8 @@
 #!/bin/sh
 # Builds a benchmark with an existing build of tkc, and runs it.
 #   sh tests/bench/run.sh BUILD [BENCHMARK] [--compiler gcc|clang] [OPTION...] [NAME...]
-# BENCHMARK: hand (default), threads, launches, tape, in_place, budget, sparse, functions or gradbench. NAME: a part of
-# cases' names.
+# BENCHMARK: hand (default), threads, launches, tape, in_place, budget, long, sparse, functions or gradbench. NAME: a part
+# of cases' names.
 #   --check          results alone, at tiny sizes
 #   --runs N         instead of the benchmark's own number
 #   --threads N      with N threads alone

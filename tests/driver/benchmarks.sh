@@ -17,7 +17,7 @@ run()
         status=$?
     test $status = "$want" || { echo "$benchmark $*: status $status"; cat out message; exit 1; }
 }
-for benchmark in hand threads launches tape in_place budget sparse; do
+for benchmark in hand threads launches tape in_place budget long sparse; do
     run 0 $benchmark --check
     grep -q ': right$' out
     if grep -v ': right$' out; then exit 1; fi
