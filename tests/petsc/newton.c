@@ -49,6 +49,33 @@ static void vary(DM dm, Vec v, double phase)
     OK(DMDAVecRestoreArray(dm, v, &a));
 }
 
+/* Against the same formula on the arrays of PETSc. */
+static void check_residual(solver *p, tk_petsc *f, Vec r)
+{
+    const double h = 1.0 / (SIDE - 1);
+    Vec x, local;
+    PetscScalar **u, **got;
+    DMDALocalInfo i;
+    OK(DMCreateGlobalVector(p->dm, &x));
+    OK(DMCreateLocalVector(p->dm, &local));
+    vary(p->dm, x, 0.8);
+    OK(tk_petsc_residual(NULL, x, r, f));
+    OK(DMGlobalToLocal(p->dm, x, INSERT_VALUES, local));
+    OK(DMDAGetLocalInfo(p->dm, &i));
+    OK(DMDAVecGetArrayRead(p->dm, local, &u));
+    OK(DMDAVecGetArrayRead(p->dm, r, &got));
+    for (int b = i.ys; b < i.ys + i.ym; b++)
+        for (int a = i.xs; a < i.xs + i.xm; a++) {
+            const bool side = a == 0 || b == 0 || a == SIDE - 1 || b == SIDE - 1;
+            const double sum = side ? 0 : u[b - 1][a] + u[b + 1][a] + u[b][a - 1] + u[b][a + 1];
+            CHECK_NEAR(got[b][a], side ? u[b][a] : 4 * u[b][a] - sum - 6 * h * h * exp(u[b][a]), 1e-13);
+        }
+    OK(DMDAVecRestoreArrayRead(p->dm, r, &got));
+    OK(DMDAVecRestoreArrayRead(p->dm, local, &u));
+    OK(VecDestroy(&x));
+    OK(VecDestroy(&local));
+}
+
 /* Against PETSc's own product by differences, at another state than that of the field. */
 static void check_product(solver *p, SNES snes, tk_petsc *f, Mat J)
 {
@@ -161,6 +188,7 @@ int main(int argc, char **argv)
     CHECK_OK(p.m, tk_session_status(p.s));
     check_rate(snes);
     check_solution(&p, x);
+    check_residual(&p, f, r);
     check_product(&p, snes, f, J);
     check_shared(&p, f, r, J, x);
     if (ranks == 1)
