@@ -1,4 +1,4 @@
-# Where one process fails in a solver of PETSc, all have an error within seconds, or MPI ends them.
+# Where one process fails in a solver of PETSc, all have an error and none waits, or MPI ends them.
 # slow: 25
 # inputs: runtime tests/mpi tests/petsc tests/run/host.h c:tests/petsc/bratu.tk
 . "$ROOT/tests/petsc/common.sh"

@@ -86,7 +86,6 @@ int main(int argc, char **argv)
 {
     way = argc > 1 ? argv[1] : "";
     begin(argc, argv);
-    alarm(10);
     start(&p);
     Vec x;
     tk_petsc_program q = program_of(&p);
