@@ -22,6 +22,17 @@ static bool refuse(tk_session *s, const char *why)
     return false;
 }
 
+/* The first element of fields that own elements from lo on, and that behind the last one, if they own them up to hi. */
+static int64_t begin_of(const tk_halo_box *b, int d, int64_t lo)
+{
+    return b->cropped[d] && lo < b->width[d] ? 0 : lo - b->width[d];
+}
+
+static int64_t end_of(const tk_halo_box *b, int d, int64_t hi)
+{
+    return b->cropped[d] && hi + b->width[d] > b->extent[d] ? b->extent[d] : hi + b->width[d];
+}
+
 static bool check_box(tk_session *s, const tk_field *f, const tk_halo_box *b)
 {
     if (!b)
@@ -33,8 +44,12 @@ static bool check_box(tk_session *s, const tk_field *f, const tk_halo_box *b)
             return refuse(s, "the box is not in the grid");
         if (b->width[d] < 0 || b->width[d] > b->extent[d])
             return refuse(s, "ghosts are fewer than none, or more than the grid");
-        if (f->shape[d] != b->hi[d] - b->lo[d] + 2 * b->width[d])
-            return refuse(s, "the extents of the fields are not hi - lo + 2 * width");
+        if (b->cropped[d] && b->periodic[d])
+            return refuse(s, "a dimension is periodic and cropped");
+        if (f->shape[d] != end_of(b, d, b->hi[d]) - begin_of(b, d, b->lo[d]))
+            return refuse(s, b->cropped[d]
+                                 ? "the extents of the fields are not those of the box with ghosts in the grid"
+                                 : "the extents of the fields are not hi - lo + 2 * width");
     }
     return true;
 }
@@ -60,9 +75,9 @@ static void add_ghosts(const grid *g, int q, const int64_t *shift, const int64_t
             rest /= hi[d] - lo[d];
         }
         for (int d = 0; d < g->ndim; d++) {
-            const int64_t w = g->own->width[d];
+            const int64_t from = begin_of(g->own, d, theirs[d]), to = end_of(g->own, d, theirs[DIMS + d]);
             here = here * (g->to[d] - g->from[d]) + x[d] - g->from[d];
-            there = there * (theirs[DIMS + d] - theirs[d] + 2 * w) + x[d] - shift[d] - theirs[d] + w;
+            there = there * (to - from) + x[d] - shift[d] - from;
         }
         list->ghost[list->n + k] = (tk_ghost){here, q, there};
     }
@@ -120,7 +135,8 @@ static int slabs(const grid *g, int64_t *boxes)
     int n = 0;
     for (int d = 0; d < g->ndim; d++)
         for (int above = 0; above < 2; above++) {
-            const int64_t w = g->own->width[d], all = g->to[d] - g->from[d];
+            const int64_t all = g->to[d] - g->from[d],
+                          w = above ? g->to[d] - g->own->hi[d] : g->own->lo[d] - g->from[d];
             int64_t *b = boxes + (size_t)n * 2 * (size_t)g->ndim;
             for (int k = 0; k < g->ndim; k++) {
                 b[2 * k] = 0;
@@ -139,8 +155,8 @@ static int slabs(const grid *g, int64_t *boxes)
 static bool find_ghosts(tk_session *s, grid *g, found *list)
 {
     for (int d = 0; d < g->ndim; d++) {
-        g->from[d] = g->own->lo[d] - g->own->width[d];
-        g->to[d] = g->own->hi[d] + g->own->width[d];
+        g->from[d] = begin_of(g->own, d, g->own->lo[d]);
+        g->to[d] = end_of(g->own, d, g->own->hi[d]);
     }
     for (int pass = 0; pass < 2; pass++) {
         list->n = 0;
@@ -164,7 +180,7 @@ static void check_same(tk_session *s, const ranks *r, const tk_halo_box *box, in
     for (int d = 0; d < ndim; d++) {
         x[1 + 3 * d] = box->extent[d];
         x[2 + 3 * d] = box->width[d];
-        x[3 + 3 * d] = box->periodic[d];
+        x[3 + 3 * d] = box->periodic[d] + 2 * box->cropped[d];
     }
     for (int i = 0; i < WORDS; i++)
         x[WORDS + i] = -x[i];
@@ -172,7 +188,7 @@ static void check_same(tk_session *s, const ranks *r, const tk_halo_box *box, in
         return;
     for (int i = 0; i < WORDS; i++)
         if (x[i] != -x[WORDS + i]) {
-            refuse(s, "dimensions, extents, widths or periodic ends of the grid differ between processes");
+            refuse(s, "dimensions, extents, widths or ends of the grid differ between processes");
             return;
         }
 }

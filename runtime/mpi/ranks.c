@@ -133,3 +133,9 @@ tk_status tk_mpi_detach(tk_session *s)
         end(r);
     return tk_session_status(s);
 }
+
+MPI_Comm tk_mpi_comm(const tk_session *s)
+{
+    const ranks *r = tk_session_agree_user(s, agree);
+    return r ? r->comm : MPI_COMM_NULL;
+}

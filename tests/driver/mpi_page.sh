@@ -2,7 +2,7 @@
 # slow: 5
 # inputs: runtime tests/mpi docs/large.md
 . "$ROOT/tests/mpi/common.sh"
-write_page "$ROOT/docs/large.md"
+write_page "$ROOT/docs/large.md" mpi
 "$TKC" heat.tk -o heat.c
 # shellcheck disable=SC2086
 mpicc -Wall -Wextra -Werror $SANITIZE -I"$INCLUDE" main.c heat.c "$library/mpi/libtkc-mpi.a" "$library/libtkc.a" -pthread -lm -o heat

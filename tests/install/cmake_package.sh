@@ -181,7 +181,7 @@ END
 check env CC="$CC" cmake -S later -B later/build -G Ninja -DCMAKE_PREFIX_PATH="$PREFIX"
 check cmake --build later/build
 languages=CXX refused 'this project has no C' "$find" 'add_library(t STATIC a.cpp)' 'tkc_add_module(t sum.tk)'
-refused "no component but MPI, and no 'gpu'" 'find_package(tkc REQUIRED COMPONENTS gpu)'
+refused "no component but MPI and PETSC, and no 'gpu'" 'find_package(tkc REQUIRED COMPONENTS gpu)'
 refused 'false does not run here' 'set(TKC_EXECUTABLE /bin/false)' "$find"
 printf '#!/bin/sh\necho tkc 9.9.9\n' >own/other
 chmod +x own/other

@@ -8,7 +8,7 @@ pkg-config --exists tkc-mpi || { echo "tkc was built without MPI"; exit 77; }
 TKC=$(command -v tkc)
 library= INCLUDE=
 . "$ROOT/tests/mpi/common.sh"
-write_page "$ROOT/docs/large.md"
+write_page "$ROOT/docs/large.md" mpi
 sh -e run.sh 2>err || { cat err; exit 1; }
 cat >CMakeLists.txt <<'END'
 cmake_minimum_required(VERSION 3.21)

@@ -19,15 +19,15 @@ build()
         "$ROOT/tests/mpi/$host.c" "$module.c" "$library/mpi/libtkc-mpi.a" "$library/libtkc.a" -pthread -lm -o "$host"
 }
 
-# The files of a page, and its commands but for mpirun, in run.sh.
+# write_page PAGE KIND: files of the page's example of a kind, `mpi` or `petsc`, and its commands but for mpirun, in run.sh.
 write_page()
 {
-    python3 - "$1" <<'END'
+    python3 - "$1" "$2" <<'END'
 import re, sys
 page = open(sys.argv[1]).read()
-for name, text in re.findall(r"<!-- mpi file: (\S+) -->\n```\w+\n(.*?)```", page, re.S):
+for name, text in re.findall(rf"<!-- {sys.argv[2]} file: (\S+) -->\n```\w+\n(.*?)```", page, re.S):
     open(name, "w").write(text)
-commands = re.search(r"<!-- mpi run -->\n```sh\n(.*?)```", page, re.S).group(1)
+commands = re.search(rf"<!-- {sys.argv[2]} run -->\n```sh\n(.*?)```", page, re.S).group(1)
 open("run.sh", "w").write("".join(line for line in commands.splitlines(True) if not line.startswith("mpirun")))
 END
 }

@@ -74,7 +74,8 @@ static void exchange(const tk_ghost *ghosts)
     CHECK_OK(m, tk_halo_exchange(h));
     check_ghosts(list, n, ghosts);
     fill(list, n);
-    TK_TAPE(m, m->loss) {
+    TK_TAPE(m, m->loss)
+    {
         tk_halo_begin(h);
         tk_halo_end(h);
         kinds_use(m);
@@ -107,7 +108,8 @@ static void sums(void)
     /* each process uses the sum in its own way */
     const double start[6] = {1, 2, 3, 4, 5, 6};
     tk_field_set(m->fine.field, TK_DATA, 0, 6, start);
-    TK_TAPE(m, m->loss) {
+    TK_TAPE(m, m->loss)
+    {
         tk_allsum_apart(s, m->fine.field);
         if (rank == 0)
             kinds_use_fine(m);
@@ -122,7 +124,8 @@ static void sums(void)
     tk_field_get(m->fine.field, TK_DATA, 3, 1, &x);
     CHECK(x == 4 * ranks);
     /* not the identity: gradients differ */
-    TK_TAPE(m, m->loss) {
+    TK_TAPE(m, m->loss)
+    {
         tk_allsum(s, m->fine.field);
         if (rank == 0)
             kinds_use_fine(m);
@@ -132,6 +135,31 @@ static void sums(void)
         CHECK_STATUS(m, kinds_status(m), TK_BAD_STATE, "tk_allsum_apart adds them up");
     else
         CHECK_OK(m, kinds_status(m));
+}
+
+/* No ghosts outside of the grid: the first and the last process own one element more, one process all. */
+static tk_halo_box cropped_box(void)
+{
+    tk_halo_box box = {.extent = {4 * ranks + 2}, .width = {1}, .cropped = {true}};
+    box.lo[0] = rank ? 4 * rank + 1 : 0;
+    box.hi[0] = rank == ranks - 1 ? 4 * ranks + 2 : 4 * rank + 5;
+    return box;
+}
+
+static void cropped(void)
+{
+    const tk_halo_box box = cropped_box();
+    const int64_t first = rank ? box.lo[0] - 1 : 0;
+    tk_halo *h = tk_halo_create_box(s, (tk_field *[]){m->wide.field}, 1, &box);
+    CHECK_OK(m, tk_session_status(s));
+    for (int64_t e = 0; e < N; e++) {
+        const bool own = first + e >= box.lo[0] && first + e < box.hi[0];
+        m->wide.data[e] = own ? (double)(first + e) : -1;
+    }
+    CHECK_OK(m, tk_halo_exchange(h));
+    for (int64_t e = 0; e < N; e++)
+        CHECK(m->wide.data[e] == (double)(first + e));
+    tk_halo_destroy(h);
 }
 
 /* All processes fail, whether or not the fault is theirs. */
@@ -144,7 +172,7 @@ static void refused(tk_halo *h, tk_status want, const char *text, bool mine)
 static void misuse(const tk_ghost *good)
 {
     tk_field *const one[] = {m->wide.field}, *const others[] = {m->wide.field, m->sums.field},
-             *const twice[] = {m->wide.field, m->wide.field};
+                    *const twice[] = {m->wide.field, m->wide.field};
     const bool last = rank == ranks - 1;
     CHECK(tk_mpi_attach(NULL, MPI_COMM_WORLD) == TK_BAD_ARGUMENT && tk_mpi_detach(NULL) == TK_BAD_ARGUMENT);
     CHECK(tk_halo_exchange(NULL) == TK_BAD_ARGUMENT && tk_halo_begin(NULL) == TK_BAD_ARGUMENT);
@@ -180,6 +208,12 @@ static void misuse(const tk_ghost *good)
         refused(tk_halo_create_box(s, one, 1, &box), TK_BAD_ARGUMENT, "differ between processes", true);
     box.periodic[0] = true;
     refused(tk_halo_create_box(s, one, 1, last ? NULL : &box), TK_BAD_ARGUMENT, "the box is NULL", last);
+    box.cropped[0] = true;
+    refused(tk_halo_create_box(s, one, 1, &box), TK_BAD_ARGUMENT, "is periodic and cropped", true);
+    box = cropped_box();
+    box.hi[0] -= last;
+    box.extent[0] -= 1;
+    refused(tk_halo_create_box(s, one, 1, &box), TK_BAD_ARGUMENT, "with ghosts in the grid", last);
     CHECK_STATUS(m, tk_allsum(s, last ? m->flag.field : m->wide.field), TK_BAD_ARGUMENT,
                  last ? "holds bools" : "another");
     CHECK_STATUS(m, tk_allsum(s, NULL), TK_BAD_ARGUMENT, "the field is NULL");
@@ -230,7 +264,8 @@ static void halves(const tk_ghost *ghosts)
 {
     tk_halo *h = tk_halo_create(s, (tk_field *const[]){m->wide.field}, 1, ghosts, 2);
     const tk_triple inside = {"inside", nothing, nothing, begin_and_end, 0};
-    TK_TAPE(m, m->loss) {
+    TK_TAPE(m, m->loss)
+    {
         tk_halo_exchange(h);
         kinds_use(m);
         tk_allsum(s, m->loss.field);
@@ -328,6 +363,7 @@ int main(int argc, char **argv)
     const tk_ghost ghosts[2] = {{OWN, (rank + ranks - 1) % ranks, OWN - 1}, {OWN + 1, (rank + 1) % ranks, 0}};
     exchange(ghosts);
     sums();
+    cropped();
     misuse(ghosts);
     halves(ghosts);
     directions();

@@ -32,6 +32,9 @@ tk_status tk_mpi_attach(tk_session *s, MPI_Comm comm);
  * attached, or it has halos. */
 tk_status tk_mpi_detach(tk_session *s);
 
+/** The session's duplicate of comm. MPI_COMM_NULL: it is not attached, or NULL. */
+MPI_Comm tk_mpi_comm(const tk_session *s);
+
 /** Elements that are copied from their owners to ghosts in other processes, or in the same one. */
 typedef struct tk_halo tk_halo;
 
@@ -58,12 +61,13 @@ typedef struct tk_halo_box {
     int64_t lo[TK_HALO_DIMS], hi[TK_HALO_DIMS]; /**< owned elements: the first one, and that behind the last one */
     int64_t width[TK_HALO_DIMS];                /**< layers of ghosts on both sides; at most the extent */
     bool periodic[TK_HALO_DIMS];
+    bool cropped[TK_HALO_DIMS]; /**< fields have no ghosts outside of the grid; not where it is periodic */
 } tk_halo_box;
 
-/** The same for boxes that make up a grid. The fields have the extents hi - lo + 2 * width; ghosts at corners are
- * filled too. Ghosts outside of a grid that is not periodic have no owner, and stay as they are. Further
- * TK_BAD_ARGUMENT: fields of other extents, a box outside of the grid, boxes that overlap or leave gaps. Extents,
- * widths, periodic ends or numbers of dimensions that differ between processes are TK_BAD_ARGUMENT, too. */
+/** The same for boxes that make up a grid. The fields have the extents hi - lo + 2 * width, less where they are
+ * cropped; ghosts at corners are filled too. Ghosts outside of a grid that is not periodic have no owner, and stay as
+ * they are. Further TK_BAD_ARGUMENT: fields of other extents, a box outside of the grid, boxes that overlap or leave
+ * gaps. Extents, widths, ends or numbers of dimensions that differ between processes are TK_BAD_ARGUMENT, too. */
 tk_halo *tk_halo_create_box(tk_session *s, tk_field *const *fields, int nfields, const tk_halo_box *box);
 
 /** Frees a halo; NULL is ignored. Under an open tape it stays, and the session fails with TK_BAD_STATE. */

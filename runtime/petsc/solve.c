@@ -1,0 +1,233 @@
+/* What solvers call: residuals, products with their Jacobian, losses with gradients. */
+#include "adapter.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static PetscErrorCode refuse(const tk_petsc *p, const char *what)
+{
+    tk_fail(p ? p->session : NULL, TK_BAD_ARGUMENT, "%s", what);
+    if (p)
+        tk_session_agree(p->session, what); /* others may come to another agreement, and fail */
+    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_LIB, "%s", p ? tk_session_error(p->session) : what);
+}
+
+PetscErrorCode tk_petsc_residual(SNES snes, Vec x, Vec f, void *user)
+{
+    tk_petsc *p = user;
+    (void)snes;
+    if (!p || !x || !f)
+        return refuse(p, "tk_petsc_residual: the program, x or f is NULL");
+    tk_field *out = p->program.output;
+    const petsc_call c = {"tk_petsc_residual", x, f, NULL, petsc_is_residual(p) ? out : NULL, TK_DATA};
+    if (!c.changed)
+        tk_fail(p->session, TK_BAD_ARGUMENT, "tk_petsc_residual: field '%s' is a loss", out->desc->name);
+    if (petsc_begin(p, &c))
+        p->program.run(p->program.user);
+    return petsc_end(p, &c, out, TK_DATA);
+}
+
+/* ---- the Jacobian ---- */
+
+static const char mat_key[] = "tk_petsc";
+
+typedef struct jacobian {
+    tk_petsc *p;
+    double *at; /* the input */
+    bool is_set;
+} jacobian;
+
+static PetscErrorCode free_jacobian(void *user)
+{
+    jacobian *j = user;
+    petsc_release(j->p);
+    free(j->at);
+    free(j);
+    return 0;
+}
+
+static void run_along(tk_petsc *p, Vec direction)
+{
+    tk_session *s = p->session;
+    tk_field *in = p->program.input, *out = p->program.output;
+    const PetscScalar *v = NULL;
+    if (tk_forward_begin(&out, 1, in, p->zeros, (size_t)tk_field_count(in)) != TK_OK)
+        return;
+    if (petsc_ok(s, VecGetArrayRead(direction, &v), "product with a Jacobian")) {
+        tk_field_unpack(in, TK_DUAL, p->element, p->owned, v);
+        petsc_ok(s, VecRestoreArrayRead(direction, &v), "product with a Jacobian");
+    }
+    p->program.run(p->program.user);
+    tk_forward_end(s);
+}
+
+static PetscErrorCode multiply(Mat J, Vec v, Vec y)
+{
+    jacobian *j = NULL;
+    PetscCall(MatShellGetContext(J, &j));
+    tk_petsc *p = j->p;
+    const petsc_call c = {"product with a Jacobian", NULL, y, j->at, p->program.output, TK_DATA};
+    PetscInt n = 0;
+    if (!j->is_set)
+        tk_fail(p->session, TK_BAD_STATE, "%s: it has no x yet (tk_petsc_jacobian)", c.what);
+    if (petsc_ok(p->session, VecGetLocalSize(v, &n), c.what) && n != p->numbers)
+        tk_fail(p->session, TK_BAD_ARGUMENT, "%s: the vector has %lld numbers in this process, not %lld", c.what,
+                (long long)n, (long long)p->numbers);
+    if (petsc_begin(p, &c))
+        run_along(p, v);
+    return petsc_end(p, &c, p->program.output, TK_DUAL);
+}
+
+static void check_jacobian(tk_petsc *p, jacobian *j)
+{
+    tk_session *s = p->session;
+    const tk_field *in = p->program.input, *out = p->program.output;
+    if (!petsc_is_residual(p))
+        tk_fail(s, TK_BAD_ARGUMENT, "tk_petsc_mat: field '%s' is no residual of '%s'", out->desc->name, in->desc->name);
+    else if (!in->plane[TK_DUAL] || !out->plane[TK_DUAL])
+        tk_fail(s, TK_NO_DERIVATIVE, "tk_petsc_mat: field '%s' is not declared needs_dual, or has several directions",
+                in->plane[TK_DUAL] ? out->desc->name : in->desc->name);
+    if (!p->zeros)
+        p->zeros = calloc((size_t)tk_field_count(in) + 1, sizeof *p->zeros);
+    if (j)
+        j->at = malloc(((size_t)p->numbers + 1) * sizeof *j->at);
+    if (!j || !j->at || !p->zeros)
+        tk_fail(s, TK_NO_MEMORY, "out of memory for tk_petsc_mat");
+}
+
+/* The matrix owns j from here on; a container tells it from other matrices. */
+static PetscErrorCode make_shell(tk_petsc *p, jacobian *j, Mat *J)
+{
+    PetscContainer box;
+    const PetscInt n = (PetscInt)p->numbers;
+    const MPI_Comm comm = petsc_comm(p->session);
+    PetscErrorCode code = PetscContainerCreate(comm, &box);
+    if (code != 0) {
+        free_jacobian(j);
+        return code;
+    }
+    PetscCall(PetscContainerSetPointer(box, j));
+    PetscCall(PetscContainerSetUserDestroy(box, free_jacobian));
+    PetscCall(MatCreateShell(comm, n, n, PETSC_DETERMINE, PETSC_DETERMINE, j, J));
+    PetscCall(MatShellSetOperation(*J, MATOP_MULT, (void (*)(void))multiply));
+    PetscCall(PetscObjectCompose((PetscObject)*J, mat_key, (PetscObject)box));
+    PetscCall(PetscContainerDestroy(&box));
+    return 0;
+}
+
+tk_status tk_petsc_mat(tk_petsc *p, Mat *J)
+{
+    if (!p)
+        return tk_fail(NULL, TK_BAD_ARGUMENT, "tk_petsc_mat: the program is NULL");
+    tk_session *s = p->session;
+    jacobian *j = calloc(1, sizeof *j);
+    if (!J)
+        tk_fail(s, TK_BAD_ARGUMENT, "tk_petsc_mat: the place for the matrix is NULL");
+    else
+        *J = NULL;
+    check_jacobian(p, j);
+    if (j) {
+        j->p = p;
+        p->users++;
+    }
+    if (tk_session_agree(s, "tk_petsc_mat") != TK_OK) {
+        if (j)
+            free_jacobian(j);
+        return tk_session_status(s);
+    }
+    if (!petsc_ok(s, make_shell(p, j, J), "tk_petsc_mat"))
+        MatDestroy(J);
+    return tk_session_agree(s, "tk_petsc_mat, the end");
+}
+
+/* *j stays NULL for another matrix. */
+static PetscErrorCode find_jacobian(Mat J, jacobian **j)
+{
+    PetscObject box = NULL;
+    if (J)
+        PetscCall(PetscObjectQuery((PetscObject)J, mat_key, &box));
+    if (box)
+        PetscCall(PetscContainerGetPointer((PetscContainer)box, (void **)j));
+    return 0;
+}
+
+/* The matrices among the two that are of this program get x. */
+static bool set_jacobians(tk_petsc *p, Vec x, jacobian *const *of)
+{
+    static const char what[] = "tk_petsc_jacobian";
+    tk_session *s = p->session;
+    const PetscScalar *values = NULL;
+    PetscInt n = 0;
+    if (!petsc_ok(s, VecGetLocalSize(x, &n), what) || !petsc_ok(s, VecGetArrayRead(x, &values), what))
+        return false;
+    if (n != p->numbers)
+        tk_fail(s, TK_BAD_ARGUMENT, "%s: a vector has %lld numbers in this process, field '%s' %lld", what,
+                (long long)n, p->program.input->desc->name, (long long)p->numbers);
+    for (int i = 0; i < 2 && n == p->numbers; i++)
+        if (of[i] && of[i]->p == p) {
+            memcpy(of[i]->at, values, (size_t)n * sizeof *values);
+            of[i]->is_set = true;
+        }
+    petsc_ok(s, VecRestoreArrayRead(x, &values), what);
+    return tk_session_agree(s, what) == TK_OK;
+}
+
+PetscErrorCode tk_petsc_jacobian(SNES snes, Vec x, Mat J, Mat P, void *user)
+{
+    tk_petsc *p = user;
+    jacobian *of[2] = {NULL, NULL};
+    (void)snes;
+    PetscCall(find_jacobian(J, &of[0]));
+    PetscCall(find_jacobian(P, &of[1]));
+    if (!p || !x || ((!of[0] || of[0]->p != p) && (!of[1] || of[1]->p != p)))
+        return refuse(p, "tk_petsc_jacobian: the program or x is NULL, or no matrix is of its tk_petsc_mat");
+    if (!set_jacobians(p, x, of))
+        SETERRQ(PETSC_COMM_SELF, PETSC_ERR_LIB, "%s", tk_session_error(p->session));
+    Mat const both[] = {J, P};
+    for (int i = 0; i < 2; i++)
+        if (both[i] && (i == 0 || P != J)) {
+            PetscCall(MatAssemblyBegin(both[i], MAT_FINAL_ASSEMBLY));
+            PetscCall(MatAssemblyEnd(both[i], MAT_FINAL_ASSEMBLY));
+        }
+    return 0;
+}
+
+/* ---- losses ---- */
+
+/* All processes have the same bits. */
+static void check_loss(tk_petsc *p, double loss)
+{
+    tk_session *s = p->session;
+    int64_t both[2];
+    memcpy(both, &loss, sizeof loss);
+    both[1] = ~both[0];
+    if (tk_session_agree(s, "loss of tk_petsc_objective") != TK_OK)
+        return;
+    if (MPI_Allreduce(MPI_IN_PLACE, both, 2, MPI_INT64_T, MPI_MAX, petsc_comm(s)) != MPI_SUCCESS)
+        tk_fail(s, TK_BAD_STATE, "tk_petsc_objective: MPI failed");
+    else if (both[0] != ~both[1])
+        tk_fail(s, TK_BAD_ARGUMENT, "tk_petsc_objective: the loss '%s' differs between processes (tk_allsum)",
+                p->program.output->desc->name);
+}
+
+PetscErrorCode tk_petsc_objective(Tao tao, Vec x, PetscReal *loss, Vec gradient, void *user)
+{
+    tk_petsc *p = user;
+    (void)tao;
+    if (!p || !x || !loss || !gradient)
+        return refuse(p, "tk_petsc_objective: the program, x, loss or gradient is NULL");
+    tk_session *s = p->session;
+    tk_field *in = p->program.input, *out = p->program.output;
+    const petsc_call c = {"tk_petsc_objective", x, gradient, NULL, in, TK_GRAD};
+    if (out->desc->ndim != 0 || out->desc->ncomp != 1)
+        tk_fail(s, TK_BAD_ARGUMENT, "%s: field '%s' is no loss", c.what, out->desc->name);
+    if (!in->plane[TK_GRAD])
+        tk_fail(s, TK_NO_DERIVATIVE, "%s: field '%s' is not declared needs_grad", c.what, in->desc->name);
+    if (petsc_begin(p, &c) && tk_tape_begin(out, 0) == TK_OK) {
+        p->program.run(p->program.user);
+        tk_tape_end(out);
+        tk_field_get(out, TK_DATA, 0, 1, loss);
+        check_loss(p, *loss);
+    }
+    return petsc_end(p, &c, in, TK_GRAD);
+}
