@@ -4,12 +4,23 @@
 
 /* ---- the arrays of the active planes ---- */
 
-static tk_scalar scalar_of(const rt_coloured *own, int i, bool sets)
+static tk_scalar scalar_of(const rt_coloured *own, int i)
 {
-    return sets ? TK_I64 : own->m->fields[own->k->active[i].field].desc->elem;
+    return own->sets ? TK_I64 : own->m->fields[own->k->active[i].field].desc->elem;
 }
 
-tk_status tk_rt_coloured_open(tk_coloured *run, rt_coloured *own, bool sets)
+/* Arrays of rows. */
+static int row_arrays(const rt_coloured *own)
+{
+    return own->k->hessian ? own->k->nby : 1;
+}
+
+static size_t row_size(const rt_coloured *own)
+{
+    return tk_rt_scalar_bytes(own->sets ? TK_I64 : own->k->elem);
+}
+
+tk_status tk_rt_coloured_open(tk_coloured *run, rt_coloured *own)
 {
     tk_session *s = own->m->session;
     const int n = own->k->nactive;
@@ -19,8 +30,13 @@ tk_status tk_rt_coloured_open(tk_coloured *run, rt_coloured *own, bool sets)
     for (int i = 0; ok && i < n; i++) {
         const size_t count = tk_rt_scalars(&own->m->fields[own->k->active[i].field]);
         own->sizes[i] = (int64_t)count;
-        own->memory[i] = tk_rt_alloc(s, (count + 1) * tk_rt_scalar_bytes(scalar_of(own, i, sets)), true);
+        own->memory[i] = tk_rt_alloc(s, (count + 1) * tk_rt_scalar_bytes(scalar_of(own, i)), true);
         ok = own->memory[i] != NULL;
+    }
+    if (ok && row_arrays(own) > 1) {
+        own->rows = tk_rt_alloc(s, (size_t)tk_rt_sparse_components(own->m, own->k, own->k->nby) * row_size(own) + 1,
+                                false);
+        ok = own->rows != NULL;
     }
     if (!ok)
         return tk_fail(s, TK_NO_MEMORY, "out of memory for the matrix of '%s'", own->k->name);
@@ -30,10 +46,10 @@ tk_status tk_rt_coloured_open(tk_coloured *run, rt_coloured *own, bool sets)
     return TK_OK;
 }
 
-void tk_rt_coloured_clear(const rt_coloured *own, bool sets)
+void tk_rt_coloured_clear(const rt_coloured *own)
 {
     for (int i = 0; i < own->k->nactive; i++)
-        memset(own->memory[i], 0, (size_t)own->sizes[i] * tk_rt_scalar_bytes(scalar_of(own, i, sets)));
+        memset(own->memory[i], 0, (size_t)own->sizes[i] * tk_rt_scalar_bytes(scalar_of(own, i)));
 }
 
 void tk_rt_coloured_close(rt_coloured *own)
@@ -43,19 +59,39 @@ void tk_rt_coloured_close(rt_coloured *own)
         tk_rt_free(s, own->memory[i]);
     tk_rt_free(s, own->memory);
     tk_rt_free(s, own->sizes);
+    tk_rt_free(s, own->rows);
 }
 
-void *tk_rt_coloured_columns(const rt_coloured *own)
+void *tk_rt_coloured_column(const rt_coloured *own, int64_t component, int64_t *at, tk_scalar *elem)
 {
-    int i = 0;
-    while (own->k->active[i].field != own->k->by || own->k->active[i].plane != TK_DATA)
+    const tk_elements *k = own->k;
+    int field = 0, i = 0;
+    while (component >= tk_rt_sparse_components(own->m, k, field + 1))
+        field++;
+    while (k->active[i].field != k->by[field] || k->active[i].plane != TK_DATA)
         i++;
+    *at = component - tk_rt_sparse_components(own->m, k, field);
+    if (elem)
+        *elem = scalar_of(own, i);
     return own->memory[i];
 }
 
-void *tk_rt_coloured_rows(const rt_coloured *own)
+const void *tk_rt_coloured_rows(const rt_coloured *own)
 {
-    return own->memory[own->k->nactive - 1];
+    const int n = row_arrays(own), first = own->k->nactive - n;
+    if (n == 1)
+        return own->memory[first];
+    const size_t size = row_size(own);
+    unsigned char *to = own->rows;
+    for (int i = first; i < first + n; i++) {
+        const size_t count = (size_t)own->sizes[i];
+        if (own->sets || scalar_of(own, i) == own->k->elem)
+            memcpy(to, own->memory[i], count * size);
+        for (size_t c = 0; !own->sets && scalar_of(own, i) != own->k->elem && c < count; c++)
+            ((double *)(void *)to)[c] = (double)((const float *)own->memory[i])[c];
+        to += count * size;
+    }
+    return own->rows;
 }
 
 /* ---- values ---- */
@@ -67,7 +103,8 @@ typedef struct products {
     struct rt_state *before; /* what the kernel writes, as it was; NULL: nothing */
     int32_t colour;          /* of the launch */
     int component;
-    bool deterministic; /* of the session, before */
+    const void *tangents; /* of the rows */
+    bool deterministic;   /* of the session, before */
 } products;
 
 /* What the launches leave to the next one: data, and the gradient by the columns, as they were; other gradients zero.
@@ -79,7 +116,7 @@ static void want_written(const products *r)
     const tk_elements *k = r->c.k;
     for (int i = 0; i < k->nwritten; i++) {
         const tk_storage w = k->written[i];
-        const bool own = w.plane == TK_DATA || w.field == k->by;
+        const bool own = w.plane == TK_DATA || tk_rt_sparse_is_column(k, w.field);
         tk_rt_state_want(&r->c.m->fields[w.field], w.plane, NULL, own ? LEFT : PUT_BACK);
     }
 }
@@ -88,7 +125,7 @@ static void clear_gradients(const products *r)
 {
     const tk_elements *k = r->c.k;
     for (int i = 0; i < k->nwritten; i++)
-        if (k->written[i].plane != TK_DATA && k->written[i].field != k->by)
+        if (k->written[i].plane != TK_DATA && !tk_rt_sparse_is_column(k, k->written[i].field))
             tk_rt_clear_plane(&r->c.m->fields[k->written[i].field], k->written[i].plane);
 }
 
@@ -96,14 +133,18 @@ static void clear_gradients(const products *r)
 static void seed(const products *r)
 {
     const tk_sparse *p = r->values.p;
-    const int b = p->block_cols;
-    void *const to = tk_rt_coloured_columns(&r->c);
-    tk_rt_coloured_clear(&r->c, false);
-    for (int64_t j = 0; j < p->cols; j++)
-        if (r->x->colour[j] == r->colour && r->c.m->fields[r->c.k->by].desc->elem == TK_F32)
-            ((float *)to)[j * b + r->component] = 1;
-        else if (r->x->colour[j] == r->colour)
-            ((double *)to)[j * b + r->component] = 1;
+    tk_rt_coloured_clear(&r->c);
+    for (int64_t j = 0; j < p->cols; j++) {
+        if (r->x->colour[j] != r->colour)
+            continue;
+        int64_t at;
+        tk_scalar elem;
+        void *const to = tk_rt_coloured_column(&r->c, j * p->block_cols + r->component, &at, &elem);
+        if (elem == TK_F32)
+            ((float *)to)[at] = 1;
+        else
+            ((double *)to)[at] = 1;
+    }
 }
 
 tk_status tk_products_open(tk_module *m, const tk_elements *k, tk_sparse *p, void *values, size_t n, tk_coloured *run)
@@ -128,7 +169,7 @@ tk_status tk_products_open(tk_module *m, const tk_elements *k, tk_sparse *p, voi
     s->opt.deterministic = true;
     st = tk_rt_sparse_colour(s, p, r->x);
     if (st == TK_OK)
-        st = tk_rt_coloured_open(run, &r->c, false);
+        st = tk_rt_coloured_open(run, &r->c);
     if (st != TK_OK)
         return st;
     seed(r);
@@ -145,7 +186,7 @@ tk_status tk_products_open(tk_module *m, const tk_elements *k, tk_sparse *p, voi
 static void add_one(const products *r, int64_t at, int64_t row, int component)
 {
     const tk_sparse *p = r->values.p;
-    const void *const tangents = tk_rt_coloured_rows(&r->c);
+    const void *const tangents = r->tangents;
     const int64_t k = row * p->block_rows + component;
     if (p->elem == TK_F32)
         ((float *)r->values.values)[at] += ((const float *)tangents)[k];
@@ -191,6 +232,7 @@ tk_status tk_products_next(tk_coloured *run)
     tk_session *s = r->c.m->session;
     RT_ENTER(s, r->c.k->name, TK_BAD_STATE);
     if (r->colour < r->x->ncolours) {
+        r->tangents = tk_rt_coloured_rows(&r->c);
         const tk_plan plan = tk_plan_make(r->x->first[r->colour + 1] - r->x->first[r->colour], 1, 16);
         tk_rt_run_chunks(s, &plan, tk_rt_work(s, &plan), add_tangents, r, true);
     }

@@ -46,6 +46,45 @@ struct tk_sparse {
     _Atomic(size_t) projected;
 };
 
+/* ---- the columns of a kernel: fields ---- */
+
+static inline const tk_field *tk_rt_sparse_field(const tk_module *m, const tk_elements *k, int i)
+{
+    return &m->fields[k->by[i]];
+}
+
+/* Components of the first n fields. */
+static inline int64_t tk_rt_sparse_components(const tk_module *m, const tk_elements *k, int n)
+{
+    int64_t all = 0;
+    for (int i = 0; i < n; i++)
+        all += (int64_t)tk_rt_scalars(tk_rt_sparse_field(m, k, i));
+    return all;
+}
+
+static inline bool tk_rt_sparse_is_column(const tk_elements *k, int field)
+{
+    int i = 0;
+    while (i < k->nby && k->by[i] != field)
+        i++;
+    return i < k->nby;
+}
+
+/* Blocks of columns; the size and number of blocks of rows. */
+static inline int64_t tk_rt_sparse_ncols(const tk_module *m, const tk_elements *k)
+{
+    return tk_rt_sparse_components(m, k, k->nby) / k->block;
+}
+static inline int tk_rt_sparse_block_rows(const tk_module *m, const tk_elements *k)
+{
+    return k->hessian ? k->block : m->fields[k->to].desc->ncomp;
+}
+static inline int64_t tk_rt_sparse_nrows(const tk_module *m, const tk_elements *k)
+{
+    return k->hessian ? tk_rt_sparse_ncols(m, k)
+                      : (int64_t)tk_rt_scalars(&m->fields[k->to]) / m->fields[k->to].desc->ncomp;
+}
+
 /* ---- sparse_pattern.c ---- */
 
 /* Zeroed memory of the pattern: NULL if there is none. */
@@ -110,15 +149,18 @@ typedef struct rt_coloured {
     const tk_elements *k;
     int64_t *sizes;
     void **memory;
+    bool sets;  /* the arrays have sets, else tangents */
+    void *rows; /* of a Hessian by several fields: tk_rt_coloured_rows */
 } rt_coloured;
-/* Arrays for the active planes, of sets or of tangents. TK_NO_MEMORY, reported. */
-tk_status tk_rt_coloured_open(tk_coloured *run, rt_coloured *own, bool sets);
+/* Arrays for the active planes. TK_NO_MEMORY, reported. */
+tk_status tk_rt_coloured_open(tk_coloured *run, rt_coloured *own);
 /* All of them are zero. */
-void tk_rt_coloured_clear(const rt_coloured *own, bool sets);
+void tk_rt_coloured_clear(const rt_coloured *own);
 void tk_rt_coloured_close(rt_coloured *own);
-/* Those of the columns and of the rows. */
-void *tk_rt_coloured_columns(const rt_coloured *own);
-void *tk_rt_coloured_rows(const rt_coloured *own);
+/* That of component `component` of all columns; *at: its number there, *elem: its type. */
+void *tk_rt_coloured_column(const rt_coloured *own, int64_t component, int64_t *at, tk_scalar *elem);
+/* Of all rows: sets, or tangents of the type of the values. */
+const void *tk_rt_coloured_rows(const rt_coloured *own);
 
 /* ---- sparse_project.c ---- */
 

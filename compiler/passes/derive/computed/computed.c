@@ -26,7 +26,7 @@ const char *make_computed(ir_func *k, const ir_request *r, const ir_func *base, 
 {
     arena *mem = k->module->mem;
     const char *word = r->kind == IR_DERIVE_BLOCKS ? "hess" : "jac";
-    computed c = {.by = r->by, .hessian = r->kind == IR_DERIVE_BLOCKS};
+    computed c = {.by = &r->by, .hessian = r->kind == IR_DERIVE_BLOCKS};
     c.from = ir_clone_func(base, hidden_name(k, arena_printf(mem, "%s_computed", word)));
     c.from->ad = (ir_ad){.primal = k};
     computed_follow(&c, false);

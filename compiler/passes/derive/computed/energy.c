@@ -53,8 +53,9 @@ static void check_field(computed *c, ir_field *f)
             computed_refuse(c, o.write, "'%s' is a second energy", f->name);
         c->to = f;
     }
-    if ((f == c->by || f == c->to || read) && !f->grad)
-        computed_refuse(c, f == c->by ? c->from->loc : o.write, "'%s' is not needs_grad", f->name);
+    const bool column = ir_columns_have(c->by, f);
+    if ((column || f == c->to || read) && !f->grad)
+        computed_refuse(c, column ? c->from->loc : o.write, "'%s' is not needs_grad", f->name);
 }
 
 static void find_energy(computed *c)
@@ -63,7 +64,8 @@ static void find_energy(computed *c)
     for (size_t i = 0; i < m->nfields && !c->why; i++)
         check_field(c, m->fields.at[i]);
     if (!c->to)
-        computed_refuse(c, c->from->loc, "no energy depends on '%s': that is a field of one float", c->by->name);
+        computed_refuse(c, c->from->loc, "no energy depends on '%s': that is a field of one float",
+                        ir_columns_names(m->mem, c->by, "' or '"));
 }
 
 /* ---- the adjoint ---- */

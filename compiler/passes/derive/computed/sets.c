@@ -239,9 +239,10 @@ ir_field **computed_arrays(const computed *c, ir_func *f, bool of_sets)
     ir_field **all = ARENA_ARRAY(mem, ir_field *, ir_storage_count(m) + 1);
     VEC(ir_storage) order = {0};
     for (size_t at = 0; at < nstorages; at++)
-        if (c->active[at] && at != c->out)
+        if (c->active[at] && !computed_is_row(c, at))
             vec_push(&order, at);
-    vec_push(&order, c->out);
+    for (int i = 0; i < c->nout; i++)
+        vec_push(&order, c->out[i]);
     for (size_t i = 0; i < order.len; i++) {
         const ir_field *of = ir_storage_field(m, order.at[i]);
         (void)hidden_count(f, arena_printf(mem, "size%d", (int)i));
