@@ -194,11 +194,11 @@ static void add_one(const products *r, int64_t at, int64_t row, int component)
         ((double *)r->values.values)[at] += ((const double *)tangents)[k];
 }
 
-/* Row c of a row of blocks among the values, from its first block on. */
+/* Line c of a row of blocks among the values, from its first block on. */
 static int64_t line_at(const tk_sparse *p, int64_t row, int c)
 {
-    return tk_rt_sparse_first(p, row) + c * tk_rt_sparse_blocks(p, row) * p->block_cols +
-           (p->hessian ? tk_rt_triangle(c) : 0);
+    const rt_row l = tk_rt_sparse_row(p, row, p->block_cols);
+    return l.at + c * l.length + (p->hessian ? tk_rt_triangle(c) : 0);
 }
 
 /* Each entry is that of one launch, so threads share them in any way. */
@@ -213,7 +213,7 @@ static void add_tangents(const void *args, int64_t lo, int64_t hi)
         if (item >= 2 * x->n) { /* a diagonal block: its lower triangle */
             const int64_t row = item - 2 * x->n;
             for (int c = seeded; c < b; c++)
-                add_one(r, line_at(p, row, c) + tk_rt_sparse_blocks(p, row) * b + seeded, row, c);
+                add_one(r, line_at(p, row, c) + tk_rt_sparse_row(p, row, b).length + seeded, row, c);
             continue;
         }
         const int64_t e = item < x->n ? item : item - x->n, row = x->places[2 * e],

@@ -232,11 +232,6 @@ static int64_t number_of_rows(const sparse_check *c)
     return c->p->hessian ? c->p->rows * c->p->block_rows : (int64_t)tk_rt_scalars(c->g.loss);
 }
 
-static int64_t start_of(const tk_sparse *p, int64_t line)
-{
-    return p->opt.wide ? ((const int64_t *)p->starts)[line] : ((const int32_t *)p->starts)[line];
-}
-
 static int64_t index_of(const tk_sparse *p, int64_t k)
 {
     return p->opt.wide ? ((const int64_t *)p->indices)[k] : ((const int32_t *)p->indices)[k];
@@ -249,7 +244,7 @@ static double entry_of(const tk_sparse *p, const void *values, int64_t row, int6
     if (p->hessian && !p->opt.full && row / r < col / c)
         return entry_of(p, values, col, row);
     const int64_t line = p->opt.columns ? col / c : row / r, other = p->opt.columns ? row / r : col / c;
-    for (int64_t k = start_of(p, line); k < start_of(p, line + 1); k++) {
+    for (int64_t k = tk_rt_sparse_start(p, line); k < tk_rt_sparse_start(p, line + 1); k++) {
         const int64_t at = (k * r + row % r) * c + col % c;
         if (index_of(p, k) == other)
             return p->elem == TK_F32 ? (double)((const float *)values)[at] : ((const double *)values)[at];

@@ -251,17 +251,11 @@ tk_status tk_sets_reopen(tk_module *m, const tk_elements *k, tk_sparse *p, tk_co
     return made && !m->session->tape.open && !m->session->forward.open ? open_sets(m, k, p, run) : TK_OK;
 }
 
-static int compare(const void *a, const void *b)
-{
-    const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* The n columns of a row in order, each once; how many. */
 static int64_t take_row(int64_t *places, int64_t row, int32_t *col, int64_t n)
 {
     int64_t taken = 0;
-    qsort(col, (size_t)n, sizeof *col, compare);
+    qsort(col, (size_t)n, sizeof *col, tk_rt_sparse_order);
     for (int64_t k = 0; k < n; k++)
         if (k == 0 || col[k] != col[k - 1]) {
             places[2 * taken] = row;

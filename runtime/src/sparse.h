@@ -36,8 +36,10 @@ struct tk_sparse {
     void *user;
     rt_elements *parts;
     int nparts;
-    rt_graph graph; /* of a Hessian, what is left of the diagonal */
-    int64_t nnz;    /* of the values that elements are added to: CSR, of a Hessian its lower triangle */
+    /* Of a Hessian, what is left of the diagonal. Behind tk_rt_sparse_build without columns; without starts too if the
+     * host's rows are those that elements are added to. */
+    rt_graph graph;
+    int64_t nnz; /* of the values that elements are added to: CSR, of a Hessian its lower triangle */
     /* as the host has it */
     int64_t outer, count; /* rows, columns or rows of blocks; values */
     void *starts, *indices;
@@ -100,24 +102,36 @@ static inline int64_t tk_rt_triangle(int64_t n)
     return n * (n + 1) / 2;
 }
 
-/* Blocks of a row, of a Hessian without the diagonal one. */
-static inline int64_t tk_rt_sparse_blocks(const tk_sparse *p, int64_t row)
+static inline int64_t tk_rt_sparse_start(const tk_sparse *p, int64_t line)
 {
-    return p->graph.start[row + 1] - p->graph.start[row];
+    return p->opt.wide ? ((const int64_t *)p->starts)[line] : ((const int32_t *)p->starts)[line];
 }
 
-/* Of the first value of a row of blocks among the values of the elements. Row r of it follows r * blocks * block_cols
- * values later, of a Hessian another r * (r + 1) / 2 later. */
-static inline int64_t tk_rt_sparse_first(const tk_sparse *p, int64_t row)
+/* A row of blocks among the values of the elements: its first value, and how many values of its first line stand in
+ * front of the diagonal of a Hessian. Line r follows r * length values later, of a Hessian another r * (r + 1) / 2
+ * later. */
+typedef struct rt_row {
+    int64_t at, length;
+} rt_row;
+
+/* b: p->block_cols. */
+static inline rt_row tk_rt_sparse_row(const tk_sparse *p, int64_t row, int b)
 {
-    const int64_t whole = p->graph.start[row] * p->block_cols * p->block_rows;
-    return p->hessian ? whole + row * tk_rt_triangle(p->block_rows) : whole;
+    if (!p->graph.start) {
+        const int64_t line = row * (p->hessian ? b : p->block_rows), at = tk_rt_sparse_start(p, line);
+        return (rt_row){at, tk_rt_sparse_start(p, line + 1) - at - p->hessian};
+    }
+    const int64_t start = p->graph.start[row], whole = start * b * (p->hessian ? b : p->block_rows);
+    return (rt_row){p->hessian ? whole + row * tk_rt_triangle(b) : whole, (p->graph.start[row + 1] - start) * b};
 }
 
 static inline int64_t tk_rt_sparse_offset(const tk_sparse *p, const rt_elements *x, int64_t pair)
 {
     return p->wide_rows ? (int64_t)((const uint32_t *)x->offsets)[pair] : (int64_t)((const uint8_t *)x->offsets)[pair];
 }
+
+/* For qsort: int32_t. */
+int tk_rt_sparse_order(const void *a, const void *b);
 
 /* ---- sparse.c ---- */
 

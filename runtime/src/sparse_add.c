@@ -153,18 +153,7 @@ INLINE void add_gradient(const scatter *sc, int32_t vertex, int c, int b, int64_
         add_apart(g->f, k, single ? (double)((const float *)sc->stage)[at] : ((const double *)sc->stage)[at]);
 }
 
-/* A block row of the matrix: its first value, and its values in front of the diagonal block, which each row has. */
-typedef struct line {
-    int64_t at, length;
-} line;
-
-INLINE line line_of(const tk_sparse *p, int64_t row, int b)
-{
-    const int64_t start = p->graph.start[row];
-    return (line){start * b * b + row * tk_rt_triangle(b), (p->graph.start[row + 1] - start) * b};
-}
-
-INLINE int64_t at_row(line l, int r)
+INLINE int64_t at_row(rt_row l, int r)
 {
     return l.at + r * l.length + tk_rt_triangle(r);
 }
@@ -188,7 +177,7 @@ INLINE int64_t from_row(const scatter *sc, rows f, int r)
 /* Vertex i of element e: its diagonal block, and its gradient, which begins at `grad`. */
 INLINE void add_vertex(const scatter *sc, int32_t vertex, rows f, int64_t grad, int b, bool single)
 {
-    const line l = line_of(sc->p, vertex, b);
+    const rt_row l = tk_rt_sparse_row(sc->p, vertex, b);
     UNROLL for (int r = 0; r < b; r++)
     {
         const int64_t to = at_row(l, r) + l.length, from = from_row(sc, f, r) + f.step;
@@ -199,7 +188,7 @@ INLINE void add_vertex(const scatter *sc, int32_t vertex, rows f, int64_t grad, 
 }
 
 /* The block of two vertices that are one: each entry is added to the diagonal block with its mirror image. */
-INLINE void add_equal(const scatter *sc, line l, rows f, int b, bool single)
+INLINE void add_equal(const scatter *sc, rt_row l, rows f, int b, bool single)
 {
     UNROLL for (int r = 0; r < b; r++) UNROLL for (int c = 0; c < b; c++)
     {
@@ -214,7 +203,7 @@ INLINE void add_equal(const scatter *sc, line l, rows f, int b, bool single)
 /* The block of two vertices, which begins at f, in the row of the vertex with the higher number. */
 INLINE void add_pair(const scatter *sc, int32_t v, int32_t w, int64_t offset, rows f, int b, bool single)
 {
-    const line l = line_of(sc->p, v > w ? v : w, b);
+    const rt_row l = tk_rt_sparse_row(sc->p, v > w ? v : w, b);
     if (v == w) {
         add_equal(sc, l, f, b, single);
     } else if (v > w) {
@@ -261,11 +250,11 @@ INLINE void add_jacobians(const scatter *sc, uint64_t owner, int b, bool single)
         const int32_t *v = sc->x->places + (sc->from + e) * width;
         if (!owns(sc, owner, v[0]))
             continue;
-        const int64_t first = tk_rt_sparse_first(p, v[0]), length = tk_rt_sparse_blocks(p, v[0]) * b;
+        const rt_row l = tk_rt_sparse_row(p, v[0], b);
         for (int i = 1; i < width && v[i] >= 0; i++) {
-            const int64_t at = first + b * tk_rt_sparse_offset(p, sc->x, (sc->from + e) * sc->x->pairs + i - 1);
+            const int64_t at = l.at + b * tk_rt_sparse_offset(p, sc->x, (sc->from + e) * sc->x->pairs + i - 1);
             UNROLL for (int r = 0; r < p->block_rows; r++) UNROLL for (int c = 0; c < b; c++) add_one(
-                sc->values, at + r * length + c, sc->stage, (r * ncols + (i - 1) * b + c) * sc->room + e, single);
+                sc->values, at + r * l.length + c, sc->stage, (r * ncols + (i - 1) * b + c) * sc->room + e, single);
         }
     }
 }
