@@ -62,18 +62,14 @@ void tk_rt_coloured_close(rt_coloured *own)
     tk_rt_free(s, own->rows);
 }
 
-void *tk_rt_coloured_column(const rt_coloured *own, int64_t component, int64_t *at, tk_scalar *elem)
+void *tk_rt_coloured_column(const rt_coloured *own, int i, int64_t *first)
 {
     const tk_elements *k = own->k;
-    int field = 0, i = 0;
-    while (component >= tk_rt_sparse_components(own->m, k, field + 1))
-        field++;
-    while (k->active[i].field != k->by[field] || k->active[i].plane != TK_DATA)
-        i++;
-    *at = component - tk_rt_sparse_components(own->m, k, field);
-    if (elem)
-        *elem = scalar_of(own, i);
-    return own->memory[i];
+    int at = 0;
+    while (k->active[at].field != k->by[i] || k->active[at].plane != TK_DATA)
+        at++;
+    *first = tk_rt_sparse_components(own->m, k, i);
+    return own->memory[at];
 }
 
 const void *tk_rt_coloured_rows(const rt_coloured *own)
@@ -134,16 +130,17 @@ static void seed(const products *r)
 {
     const tk_sparse *p = r->values.p;
     tk_rt_coloured_clear(&r->c);
-    for (int64_t j = 0; j < p->cols; j++) {
-        if (r->x->colour[j] != r->colour)
-            continue;
-        int64_t at;
-        tk_scalar elem;
-        void *const to = tk_rt_coloured_column(&r->c, j * p->block_cols + r->component, &at, &elem);
-        if (elem == TK_F32)
-            ((float *)to)[at] = 1;
-        else
-            ((double *)to)[at] = 1;
+    for (int i = 0; i < r->c.k->nby; i++) {
+        const tk_field *f = tk_rt_sparse_field(r->c.m, r->c.k, i);
+        const int64_t count = (int64_t)tk_rt_scalars(f);
+        int64_t first;
+        void *const to = tk_rt_coloured_column(&r->c, i, &first);
+        const int32_t *colour = r->x->colour + first / p->block_cols;
+        for (int64_t at = r->component; at < count; at += p->block_cols, colour++)
+            if (*colour == r->colour && f->desc->elem == TK_F32)
+                ((float *)to)[at] = 1;
+            else if (*colour == r->colour)
+                ((double *)to)[at] = 1;
     }
 }
 
@@ -182,29 +179,27 @@ tk_status tk_products_open(tk_module *m, const tk_elements *k, tk_sparse *p, voi
     return TK_OK;
 }
 
+#define INLINE static inline __attribute__((always_inline))
+
 /* A value gets the tangent of a component of a row. */
-static void add_one(const products *r, int64_t at, int64_t row, int component)
+INLINE void add_one(const products *r, int64_t at, int64_t row, int component, bool single)
 {
-    const tk_sparse *p = r->values.p;
-    const void *const tangents = r->tangents;
-    const int64_t k = row * p->block_rows + component;
-    if (p->elem == TK_F32)
-        ((float *)r->values.values)[at] += ((const float *)tangents)[k];
+    const int64_t k = row * r->values.p->block_rows + component;
+    if (single)
+        ((float *)r->values.values)[at] += ((const float *)r->tangents)[k];
     else
-        ((double *)r->values.values)[at] += ((const double *)tangents)[k];
+        ((double *)r->values.values)[at] += ((const double *)r->tangents)[k];
 }
 
 /* Line c of a row of blocks among the values, from its first block on. */
-static int64_t line_at(const tk_sparse *p, int64_t row, int c)
+INLINE int64_t line_at(const tk_sparse *p, int64_t row, int c)
 {
     const rt_row l = tk_rt_sparse_row(p, row, p->block_cols);
     return l.at + c * l.length + (p->hessian ? tk_rt_triangle(c) : 0);
 }
 
-/* Each entry is that of one launch, so threads share them in any way. */
-static void add_tangents(const void *args, int64_t lo, int64_t hi)
+INLINE void add_items(const products *r, int64_t lo, int64_t hi, bool single)
 {
-    const products *r = args;
     const tk_sparse *p = r->values.p;
     const rt_elements *x = r->x;
     const int b = p->block_cols, seeded = r->component;
@@ -213,17 +208,27 @@ static void add_tangents(const void *args, int64_t lo, int64_t hi)
         if (item >= 2 * x->n) { /* a diagonal block: its lower triangle */
             const int64_t row = item - 2 * x->n;
             for (int c = seeded; c < b; c++)
-                add_one(r, line_at(p, row, c) + tk_rt_sparse_row(p, row, b).length + seeded, row, c);
+                add_one(r, line_at(p, row, c) + tk_rt_sparse_row(p, row, b).length + seeded, row, c, single);
             continue;
         }
         const int64_t e = item < x->n ? item : item - x->n, row = x->places[2 * e],
                       at = b * tk_rt_sparse_offset(p, x, e);
         for (int c = 0; c < p->block_rows; c++)
             if (item < x->n)
-                add_one(r, line_at(p, row, c) + at + seeded, row, c);
+                add_one(r, line_at(p, row, c) + at + seeded, row, c, single);
             else /* by its first vertex: a row of the block, from the row of the second one */
-                add_one(r, line_at(p, row, seeded) + at + c, x->places[2 * e + 1], c);
+                add_one(r, line_at(p, row, seeded) + at + c, x->places[2 * e + 1], c, single);
     }
+}
+
+/* Each entry is that of one launch, so threads share them in any way. */
+static void add_tangents(const void *args, int64_t lo, int64_t hi)
+{
+    const products *r = args;
+    if (r->values.p->elem == TK_F32)
+        add_items(r, lo, hi, true);
+    else
+        add_items(r, lo, hi, false);
 }
 
 tk_status tk_products_next(tk_coloured *run)

@@ -48,10 +48,12 @@ static int64_t number_of_bits(const sets *r)
 
 static void seed_columns(const sets *r, int64_t from, int64_t to, int64_t set)
 {
-    for (int64_t k = from; k < to; k++) {
-        int64_t at;
-        int64_t *const column = tk_rt_coloured_column(&r->c, k, &at, NULL);
-        column[at] = set;
+    for (int i = 0; i < r->c.k->nby; i++) {
+        int64_t first;
+        int64_t *const column = tk_rt_coloured_column(&r->c, i, &first);
+        const int64_t end = first + (int64_t)tk_rt_scalars(tk_rt_sparse_field(r->c.m, r->c.k, i));
+        for (int64_t k = from > first ? from : first; k < to && k < end; k++)
+            column[k - first] = set;
     }
 }
 

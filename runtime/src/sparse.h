@@ -171,8 +171,8 @@ tk_status tk_rt_coloured_open(tk_coloured *run, rt_coloured *own);
 /* All of them are zero. */
 void tk_rt_coloured_clear(const rt_coloured *own);
 void tk_rt_coloured_close(rt_coloured *own);
-/* That of component `component` of all columns; *at: its number there, *elem: its type. */
-void *tk_rt_coloured_column(const rt_coloured *own, int64_t component, int64_t *at, tk_scalar *elem);
+/* That of field i of the columns, and the number of its first component among all columns. */
+void *tk_rt_coloured_column(const rt_coloured *own, int i, int64_t *first);
 /* Of all rows: sets, or tangents of the type of the values. */
 const void *tk_rt_coloured_rows(const rt_coloured *own);
 
