@@ -27,6 +27,7 @@ typedef struct computed {
     int nout;             /* 0: not known yet */
     bool *active;         /* by ir_storage: it depends on the columns */
     bool *written;        /* by ir_storage */
+    bool *held;           /* by ir_storage: a gradient that its field has no plane for; arrays hold it. NULL: none */
     bool *varied;         /* by value: a float, or an array of floats, that depends on the columns */
     unsigned char *level; /* by value */
     bool *collapsed;      /* by value: an array whose elements share one set */
@@ -43,9 +44,9 @@ void computed_refuse(computed *c, src_loc at, const char *format, const char *na
 bool computed_is_row(const computed *c, ir_storage at);
 computed_slot *computed_slot_of(computed *c, const ir_layout *l, int64_t number);
 void computed_free(computed *c);
-/* Arrays, one for each active memory, in order, those of rows last, behind the parameters of f: of sets, or of
- * tangents. By ir_storage. */
-ir_field **computed_arrays(const computed *c, ir_func *f, bool of_sets);
+/* Arrays that hold gradients, by ir_storage; behind them, arrays, one for each active memory, in order, those of rows
+ * last, behind the parameters of f: of sets, or of tangents. By ir_storage. */
+ir_field **computed_arrays(const computed *c, ir_func *f, bool of_sets, ir_field **holders);
 /* The kernel that carries sets: a new function in the module. */
 ir_func *computed_sets(computed *c, const char *name);
 /* The kernel of the product. */
