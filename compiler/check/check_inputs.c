@@ -250,7 +250,7 @@ static void mark_param(checker *c, const fn *f, const ast_param *p)
     }
 }
 
-/* The matrices of a kernel are by one field. */
+/* The matrices of a kernel are by fields. */
 static const char *misfit_field(const ast_expr *e, const sym *s)
 {
     if (e->kind != AST_EXPR_NAME || !s || s->kind != SYM_FIELD)
@@ -264,26 +264,30 @@ static const char *misfit_field(const ast_expr *e, const sym *s)
     return s->field->scratch ? "it is a scratch field" : NULL;
 }
 
-static void check_field(checker *c, tx_request *r)
+static void check_field(checker *c, tx_request *r, const ast_expr *e)
 {
-    const ast_expr *e = r->list;
     const char *name = e->kind == AST_EXPR_NAME ? e->name : NULL;
     const sym *s = name ? names_use(c, name, e->span) : NULL;
     const char *why = misfit_field(e, s);
     if (why)
         ERR(c, e->span, DIAG_DERIVE_INPUT, name ? arena_printf(c->mem, "'%s'", name) : "this", kind_name(r->kind), why);
-    else if (e->next)
-        ERR(c, e->next->span, DIAG_DERIVE_INPUT, "a second field", kind_name(r->kind),
-            "the matrix of a kernel is by one field");
+    else if (ir_columns_have(&r->by, s->field))
+        ERR(c, e->span, DIAG_ATTR_TWICE, name);
     else
-        r->by = s->field;
+        r->by.at[r->by.n++] = s->field;
 }
 
 void check_fields(checker *c, const fn *f)
 {
-    for (int i = 0; i < f->tx->nrequests; i++)
-        if (f->tx->requests[i].kind & OF_FIELDS)
-            check_field(c, &f->tx->requests[i]);
+    for (int i = 0; i < f->tx->nrequests; i++) {
+        tx_request *r = &f->tx->requests[i];
+        int n = 0;
+        for (const ast_expr *e = r->list; e && (r->kind & OF_FIELDS); e = e->next)
+            n++;
+        r->by.at = ARENA_ARRAY(c->mem, ir_field *, n + 1);
+        for (const ast_expr *e = r->list; e && n > 0; e = e->next)
+            check_field(c, r, e);
+    }
 }
 
 void check_inputs(checker *c, const fn *f)

@@ -133,10 +133,10 @@ static void explain_element(words *w, const ir_matrix *x, bool first)
     const ir_request *r = ir_request_of(x->of, x->kind);
     if (first)
         say(w, "  ", "Sparse %s by %s: %s_%s_%s adds the matrices of elements, the iterations of parallel loops.",
-            matrix_word(x), r->by->name, w->m->name, x->of->name, word);
+            matrix_word(x), ir_columns_names(w->m->mem, &r->by, ", "), w->m->name, x->of->name, word);
     say(w, "  - ", "%s: an iteration is an element of %s with %s. Its %s has %s. %s.", line_of(w, x->at),
         x->vertices == 1 ? "1 vertex" : arena_printf(w->m->mem, "%d vertices", x->vertices),
-        number(w, r->by->rows * r->by->cols, "component"), matrix_word(x), shape(w, x), filled(w, x));
+        number(w, ir_columns_block(&r->by), "component"), matrix_word(x), shape(w, x), filled(w, x));
     explain_made(w, x);
 }
 
@@ -144,7 +144,7 @@ static void explain_computed(words *w, const ir_matrix *x)
 {
     const char *word = is_hessian(x) ? "hess" : "jac";
     say(w, "  ", "Sparse %s by %s: %s_%s_%s runs one %s per colour of columns.", matrix_word(x),
-        ir_request_of(x->of, x->kind)->by->name, w->m->name, x->of->name, word,
+        ir_columns_names(w->m->mem, &ir_request_of(x->of, x->kind)->by, ", "), w->m->name, x->of->name, word,
         is_hessian(x) ? "second-order product" : "forward product");
     say(w, "  - ", "the pattern is computed from sets of columns. Iterations are no elements (%s): %s.",
         line_of(w, x->why_at), x->why);

@@ -32,10 +32,10 @@ const char *kernel_shown_name(arena *mem, const ir_func *kernel)
                              kernel == k->ad.elements.places ? "_pattern" : "");
 }
 
-/* Of the values, and of the last array that the sweep takes. */
-static scalar element_of(const ir_func *sweep)
+/* Of the values. */
+static scalar element_of(const entry *x)
 {
-    return sweep->sig[sweep->nsig - 1].elem;
+    return ir_matrix_type(x->kernel, x->by);
 }
 
 static entry entry_of(emitter *e, const ir_func *k)
@@ -86,8 +86,8 @@ static void print_pattern_signature(emitter *e, const entry *x)
 static void print_sweep_signature(emitter *e, const entry *x)
 {
     print_signature(e, x, "",
-                    arena_printf(e->mem, "tk_sparse *%s, %s *%s, size_t %s", x->pattern,
-                                 scalar_c_type(element_of(x->sweep)), x->values, x->n));
+                    arena_printf(e->mem, "tk_sparse *%s, %s *%s, size_t %s", x->pattern, scalar_c_type(element_of(x)),
+                                 x->values, x->n));
 }
 
 void elements_print_header(emitter *e, const ir_func *k)
@@ -96,18 +96,19 @@ void elements_print_header(emitter *e, const ir_func *k)
         return;
     const entry x = entry_of(e, k);
     const bool hess = x.by->kind == IR_DERIVE_BLOCKS;
+    const char *by = ir_columns_names(e->mem, &x.by->by, ", ");
     sb_printf(e->out,
               "/** Pattern of the %s of %s by %s: creates *%s if it is NULL, else adds to it; free it with "
               "tk_sparse_free.\n"
               " *  To be called again when other elements of %s are read. %s NULL: the defaults. */\n",
-              hess ? "Hessian" : "Jacobian", k->name, x.by->by->name, x.pattern, x.by->by->name, x.options);
+              hess ? "Hessian" : "Jacobian", k->name, by, x.pattern, by, x.options);
     print_pattern_signature(e, &x);
     sb_printf(e->out, ";\n\n/** Runs %s, and adds%s its %s by %s to the values. %s: tk_sparse_values at least. */\n",
               k->name,
-              !hess            ? ""
-              : x.by->by->grad ? " its gradient to that field, and"
-                               : "",
-              hess ? "Hessian" : "Jacobian", x.by->by->name, x.n);
+              !hess || !ir_columns_have_grad(&x.by->by) ? ""
+              : x.by->by.n == 1                         ? " its gradient to that field, and"
+                                                        : " its gradients to those fields, and",
+              hess ? "Hessian" : "Jacobian", by, x.n);
     print_sweep_signature(e, &x);
     sb_add(e->out, ";\n\n");
 }
@@ -157,11 +158,20 @@ static int print_written(emitter *e, const entry *x)
     return n;
 }
 
+static void print_columns(emitter *e, const entry *x)
+{
+    sb_printf(e->out, "static const int %s_by[] = {", x->desc);
+    for (int i = 0; i < x->by->by.n; i++)
+        sb_printf(e->out, "%s%d", i ? ", " : "", x->by->by.at[i]->index);
+    sb_add(e->out, "};\n");
+}
+
 static void print_desc(emitter *e, const entry *x)
 {
     const bool hess = x->by->kind == IR_DERIVE_BLOCKS;
     const ir_elements *all = &x->kernel->ad.elements;
     const char *more = "";
+    print_columns(e, x);
     if (is_computed(x)) {
         print_active(e, x);
         const int nwritten = print_written(e, x);
@@ -169,11 +179,11 @@ static void print_desc(emitter *e, const entry *x)
                             x->desc, hidden_arrays(x->sweep), x->desc, nwritten);
     }
     sb_printf(e->out,
-              "static const tk_elements %s = {.name = %s, .by = %d, .to = %d, .width = %d, .hessian = %s, .elem = "
-              "%s%s};\n\n",
-              x->desc, c_string(e->mem, x->kernel->name), x->by->by->index, all->to->index,
-              is_computed(x) ? 2 : all->arity + !hess, hess ? "true" : "false", scalar_enum(element_of(x->sweep)),
-              more);
+              "static const tk_elements %s = {.name = %s, .by = %s_by, .nby = %d, .block = %d, .to = %d, .width = %d, "
+              ".hessian = %s, .elem = %s%s};\n\n",
+              x->desc, c_string(e->mem, x->kernel->name), x->desc, x->by->by.n, ir_columns_block(&x->by->by),
+              all->to->index, is_computed(x) ? 2 : all->arity + !hess, hess ? "true" : "false",
+              scalar_enum(element_of(x)), more);
 }
 
 /* ---- computed matrices ---- */
@@ -271,8 +281,8 @@ static void print_sweep(emitter *e, const entry *x)
         print_comparison(e, x);
     sb_printf(b, "    while (%s == TK_OK && %s.goes_on) {\n", x->status, run);
     sb_printf(b, "        %s = %s(%s, %s.from, %s.numbers, %s.room, %s(%s *)%s.stage, &%s.elements, &%s.to);\n",
-              x->status, file_level(e, x->sweep->name), x->given, run, run, run, energies,
-              scalar_c_type(element_of(x->sweep)), run, run, run);
+              x->status, file_level(e, x->sweep->name), x->given, run, run, run, energies, scalar_c_type(element_of(x)),
+              run, run, run);
     sb_printf(b, "        if (%s == TK_OK)\n            %s = tk_sparse_add(&%s);\n    }\n", x->status, x->status, run);
     sb_printf(b, "    return tk_sparse_close(&%s, %s);\n}\n\n", run, x->status);
 }

@@ -5,7 +5,9 @@
 #include <stdbool.h>
 
 #include "tkc/tkc_planes.h"
+#include "util/arena.h"
 #include "util/diag.h"
+#include "util/scalar.h"
 
 /* Which of a field's storages a memory operation touches. */
 typedef enum ir_plane {
@@ -62,14 +64,30 @@ enum {
     IR_DERIVE_BLOCKS = 64
 };
 
+/* The columns of a kernel's matrix: the components of fields, one field after the other. */
+typedef struct ir_columns {
+    ir_field **at;
+    int n;
+} ir_columns;
+
+bool ir_columns_have(const ir_columns *c, const ir_field *f);
+bool ir_columns_have_grad(const ir_columns *c); /* some of them */
+/* Components of the largest blocks that divide each element; the widest type. */
+int ir_columns_block(const ir_columns *c);
+scalar ir_columns_type(const ir_columns *c);
+const char *ir_columns_names(arena *mem, const ir_columns *c, const char *between);
+
 /* A derivative that a kernel or export func is to have. */
 typedef struct ir_request {
     int kind;    /* IR_DERIVE_* */
     int *inputs; /* of an export func: numbers of the parameters in its signature by which it is, in the order of the
                     program, a struct's one after the other; NULL: by all floats */
     int ninputs;
-    ir_field *by; /* of ROWS and BLOCKS: the field */
+    ir_columns by; /* of ROWS and BLOCKS */
 } ir_request;
+
+/* Of the values of a kernel's matrix. */
+scalar ir_matrix_type(const ir_func *k, const ir_request *r);
 
 /* What the host calls for the sparse matrix of a kernel's elements, the iterations of its parallel loops. */
 typedef struct ir_elements {

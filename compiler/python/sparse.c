@@ -54,27 +54,29 @@ enum { NOPTIONS = sizeof options / sizeof *options };
 static void print_doc(python *p, const ir_func *k, const char *const *given)
 {
     const char *matrix = is_hessian(k) ? "Hessian" : "Jacobian";
+    const ir_columns *by = &request_of(k)->by;
     sb_printf(p->out,
-              "        \"\"\"The sparse %s by field %s. Runs the kernel%s.\n\n"
+              "        \"\"\"The sparse %s by %s. Runs the kernel%s.\n\n"
               "        %s: \"csr\", \"csc\", or \"bsr\" with a block for each pair of elements of fields\n",
-              matrix, request_of(k)->by->name,
-              is_hessian(k) && request_of(k)->by->grad ? ", and adds its gradient to that of the field" : "", given[0]);
+              matrix, ir_columns_names(p->e.mem, by, ", "),
+              !is_hessian(k) || !ir_columns_have_grad(by) ? ""
+              : by->n == 1                                ? ", and adds its gradient to that of the field"
+                                                          : ", and adds its gradients to those of the fields",
+              given[0]);
     if (is_hessian(k))
-        sb_printf(
-            p->out,
-            "        %s: both triangles; False: the lower one\n"
-            "        %s: blocks of elements are projected onto positive semidefinite matrices\n"
-            "        %s: bools, one for each element of the field or each component: such rows and columns become "
-            "those of the unit matrix\n",
-            given[1], given[2], given[3]);
+        sb_printf(p->out,
+                  "        %s: both triangles; False: the lower one\n"
+                  "        %s: blocks of elements are projected onto positive semidefinite matrices\n"
+                  "        %s: bools, one for each %s: such rows and columns become those of the unit matrix\n",
+                  given[1], given[2], given[3],
+                  by->n > 1 ? "component of the fields" : "element of the field or each component");
     sb_add(p->out,
            "        A matrix of scipy.sparse; without SciPy, an object with data, indices, indptr and shape.\"\"\"\n");
 }
 
 static const char *name_of_dtype(const call *c)
 {
-    const ir_func *sweep = c->f->ad.elements.sweep;
-    return py_dtype(c->p->e.mem, sweep->sig[sweep->nsig - 1].elem);
+    return py_dtype(c->p->e.mem, ir_matrix_type(c->f, request_of(c->f)));
 }
 
 void python_sparse_method(python *p, const ir_func *k)
@@ -101,12 +103,13 @@ void python_sparse_method(python *p, const ir_func *k)
     sb_printf(p->out, "\n    def %s(self%s):\n", word, sb_str(&head));
     print_doc(p, k, keys);
     python_values(&c, "        ");
-    const ir_field *by = request_of(k)->by, *to = is_hessian(k) ? by : k->ad.elements.to;
+    const int block = ir_columns_block(&request_of(k)->by),
+              rows = is_hessian(k) ? block : ir_field_ncomp(k->ad.elements.to);
     sb_printf(p->out, "        return _sparse(self, _c_%s_%s_pattern, _c_%s_%s, (%s), %s, (%d, %d), %s", k->name, word,
-              k->name, word, sb_str(&args), name_of_dtype(&c), ir_field_ncomp(to), ir_field_ncomp(by), keys[0]);
+              k->name, word, sb_str(&args), name_of_dtype(&c), rows, block, keys[0]);
     for (int i = 1; i < NOPTIONS && keys[i]; i++)
         sb_printf(p->out, options[i].flag ? ", _as_bool(%s, \"%s\")" : ", %s", keys[i], keys[i]);
-    sb_add(p->out, ")\n");
+    sb_add(p->out, is_hessian(k) && request_of(k)->by.n > 1 ? ", True)\n" : ")\n");
     sb_printf(&p->types, "    def %s(self%s) -> _t.Any: ...\n", word, sb_str(&types));
     sb_free(&head);
     sb_free(&types);

@@ -39,17 +39,19 @@ def _scipy_matrix(layout, parts):
     return getattr(scipy.sparse, f"{layout}_matrix")(parts[:3], parts.shape)
 
 
-def _fixed_flags(fixed, n, size):
-    """A flag for each of n elements' `size` components."""
+def _fixed_flags(fixed, n, size, several):
+    """A flag for each of n elements' `size` components; several: of more than one field."""
     flags = _np.asarray(fixed)
     if flags.dtype != _np.bool_:
         raise TypeError(f"fixed is an array of bools, not of {flags.dtype}")
+    if several and flags.size != n * size:
+        raise ValueError(f"fixed has {n * size} bools, one for each component of the fields, not {flags.size}")
     if flags.size not in (n, n * size):
         raise ValueError(f"fixed has {n} bools, one for each element of the field, or {n * size}, one for each component, not {flags.size}")
     return _np.repeat(flags.ravel(), n * size // flags.size) if flags.size else flags.ravel()
 
 
-def _sparse(kernel, make, run, arguments, dtype, block, layout, full=False, project=None, fixed=None):
+def _sparse(kernel, make, run, arguments, dtype, block, layout, full=False, project=None, fixed=None, several=False):
     """The matrix of a kernel. Its pattern is made once; C makes it again when other elements are read."""
     if layout not in ("csr", "csc", "bsr"):
         raise ValueError(f"layout is 'csr', 'csc' or 'bsr', not {_short(layout)}")
@@ -70,7 +72,7 @@ def _sparse(kernel, make, run, arguments, dtype, block, layout, full=False, proj
         handle.fail(status)
     shape = [_sparse_rows(p), _sparse_cols(p)]
     if fixed is not None:
-        flags = _fixed_flags(fixed, shape[0] // (1 if layout == "bsr" else block[0]), block[0])
+        flags = _fixed_flags(fixed, shape[0] // (1 if layout == "bsr" else block[0]), block[0], several)
         _sparse_fix(p, _at(data), data.size, _at(flags), flags.size)
     indptr = _table(_sparse_starts(p), shape[layout == "csc"] + 1)
     indices = _table(_sparse_indices(p), int(indptr[-1]))

@@ -4,12 +4,23 @@
 
 /* ---- the arrays of the active planes ---- */
 
-static tk_scalar scalar_of(const rt_coloured *own, int i, bool sets)
+static tk_scalar scalar_of(const rt_coloured *own, int i)
 {
-    return sets ? TK_I64 : own->m->fields[own->k->active[i].field].desc->elem;
+    return own->sets ? TK_I64 : own->m->fields[own->k->active[i].field].desc->elem;
 }
 
-tk_status tk_rt_coloured_open(tk_coloured *run, rt_coloured *own, bool sets)
+/* Arrays of rows. */
+static int row_arrays(const rt_coloured *own)
+{
+    return own->k->hessian ? own->k->nby : 1;
+}
+
+static size_t row_size(const rt_coloured *own)
+{
+    return tk_rt_scalar_bytes(own->sets ? TK_I64 : own->k->elem);
+}
+
+tk_status tk_rt_coloured_open(tk_coloured *run, rt_coloured *own)
 {
     tk_session *s = own->m->session;
     const int n = own->k->nactive;
@@ -19,8 +30,13 @@ tk_status tk_rt_coloured_open(tk_coloured *run, rt_coloured *own, bool sets)
     for (int i = 0; ok && i < n; i++) {
         const size_t count = tk_rt_scalars(&own->m->fields[own->k->active[i].field]);
         own->sizes[i] = (int64_t)count;
-        own->memory[i] = tk_rt_alloc(s, (count + 1) * tk_rt_scalar_bytes(scalar_of(own, i, sets)), true);
+        own->memory[i] = tk_rt_alloc(s, (count + 1) * tk_rt_scalar_bytes(scalar_of(own, i)), true);
         ok = own->memory[i] != NULL;
+    }
+    if (ok && row_arrays(own) > 1) {
+        own->rows = tk_rt_alloc(s, (size_t)tk_rt_sparse_components(own->m, own->k, own->k->nby) * row_size(own) + 1,
+                                false);
+        ok = own->rows != NULL;
     }
     if (!ok)
         return tk_fail(s, TK_NO_MEMORY, "out of memory for the matrix of '%s'", own->k->name);
@@ -30,10 +46,10 @@ tk_status tk_rt_coloured_open(tk_coloured *run, rt_coloured *own, bool sets)
     return TK_OK;
 }
 
-void tk_rt_coloured_clear(const rt_coloured *own, bool sets)
+void tk_rt_coloured_clear(const rt_coloured *own)
 {
     for (int i = 0; i < own->k->nactive; i++)
-        memset(own->memory[i], 0, (size_t)own->sizes[i] * tk_rt_scalar_bytes(scalar_of(own, i, sets)));
+        memset(own->memory[i], 0, (size_t)own->sizes[i] * tk_rt_scalar_bytes(scalar_of(own, i)));
 }
 
 void tk_rt_coloured_close(rt_coloured *own)
@@ -43,19 +59,35 @@ void tk_rt_coloured_close(rt_coloured *own)
         tk_rt_free(s, own->memory[i]);
     tk_rt_free(s, own->memory);
     tk_rt_free(s, own->sizes);
+    tk_rt_free(s, own->rows);
 }
 
-void *tk_rt_coloured_columns(const rt_coloured *own)
+void *tk_rt_coloured_column(const rt_coloured *own, int i, int64_t *first)
 {
-    int i = 0;
-    while (own->k->active[i].field != own->k->by || own->k->active[i].plane != TK_DATA)
-        i++;
-    return own->memory[i];
+    const tk_elements *k = own->k;
+    int at = 0;
+    while (k->active[at].field != k->by[i] || k->active[at].plane != TK_DATA)
+        at++;
+    *first = tk_rt_sparse_components(own->m, k, i);
+    return own->memory[at];
 }
 
-void *tk_rt_coloured_rows(const rt_coloured *own)
+const void *tk_rt_coloured_rows(const rt_coloured *own)
 {
-    return own->memory[own->k->nactive - 1];
+    const int n = row_arrays(own), first = own->k->nactive - n;
+    if (n == 1)
+        return own->memory[first];
+    const size_t size = row_size(own);
+    unsigned char *to = own->rows;
+    for (int i = first; i < first + n; i++) {
+        const size_t count = (size_t)own->sizes[i];
+        if (own->sets || scalar_of(own, i) == own->k->elem)
+            memcpy(to, own->memory[i], count * size);
+        for (size_t c = 0; !own->sets && scalar_of(own, i) != own->k->elem && c < count; c++)
+            ((double *)(void *)to)[c] = (double)((const float *)own->memory[i])[c];
+        to += count * size;
+    }
+    return own->rows;
 }
 
 /* ---- values ---- */
@@ -67,7 +99,8 @@ typedef struct products {
     struct rt_state *before; /* what the kernel writes, as it was; NULL: nothing */
     int32_t colour;          /* of the launch */
     int component;
-    bool deterministic; /* of the session, before */
+    const void *tangents; /* of the rows */
+    bool deterministic;   /* of the session, before */
 } products;
 
 /* What the launches leave to the next one: data, and the gradient by the columns, as they were; other gradients zero.
@@ -79,7 +112,7 @@ static void want_written(const products *r)
     const tk_elements *k = r->c.k;
     for (int i = 0; i < k->nwritten; i++) {
         const tk_storage w = k->written[i];
-        const bool own = w.plane == TK_DATA || w.field == k->by;
+        const bool own = w.plane == TK_DATA || tk_rt_sparse_is_column(k, w.field);
         tk_rt_state_want(&r->c.m->fields[w.field], w.plane, NULL, own ? LEFT : PUT_BACK);
     }
 }
@@ -88,7 +121,7 @@ static void clear_gradients(const products *r)
 {
     const tk_elements *k = r->c.k;
     for (int i = 0; i < k->nwritten; i++)
-        if (k->written[i].plane != TK_DATA && k->written[i].field != k->by)
+        if (k->written[i].plane != TK_DATA && !tk_rt_sparse_is_column(k, k->written[i].field))
             tk_rt_clear_plane(&r->c.m->fields[k->written[i].field], k->written[i].plane);
 }
 
@@ -96,14 +129,19 @@ static void clear_gradients(const products *r)
 static void seed(const products *r)
 {
     const tk_sparse *p = r->values.p;
-    const int b = p->block_cols;
-    void *const to = tk_rt_coloured_columns(&r->c);
-    tk_rt_coloured_clear(&r->c, false);
-    for (int64_t j = 0; j < p->cols; j++)
-        if (r->x->colour[j] == r->colour && r->c.m->fields[r->c.k->by].desc->elem == TK_F32)
-            ((float *)to)[j * b + r->component] = 1;
-        else if (r->x->colour[j] == r->colour)
-            ((double *)to)[j * b + r->component] = 1;
+    tk_rt_coloured_clear(&r->c);
+    for (int i = 0; i < r->c.k->nby; i++) {
+        const tk_field *f = tk_rt_sparse_field(r->c.m, r->c.k, i);
+        const int64_t count = (int64_t)tk_rt_scalars(f);
+        int64_t first;
+        void *const to = tk_rt_coloured_column(&r->c, i, &first);
+        const int32_t *colour = r->x->colour + first / p->block_cols;
+        for (int64_t at = r->component; at < count; at += p->block_cols, colour++)
+            if (*colour == r->colour && f->desc->elem == TK_F32)
+                ((float *)to)[at] = 1;
+            else if (*colour == r->colour)
+                ((double *)to)[at] = 1;
+    }
 }
 
 tk_status tk_products_open(tk_module *m, const tk_elements *k, tk_sparse *p, void *values, size_t n, tk_coloured *run)
@@ -128,7 +166,7 @@ tk_status tk_products_open(tk_module *m, const tk_elements *k, tk_sparse *p, voi
     s->opt.deterministic = true;
     st = tk_rt_sparse_colour(s, p, r->x);
     if (st == TK_OK)
-        st = tk_rt_coloured_open(run, &r->c, false);
+        st = tk_rt_coloured_open(run, &r->c);
     if (st != TK_OK)
         return st;
     seed(r);
@@ -141,29 +179,27 @@ tk_status tk_products_open(tk_module *m, const tk_elements *k, tk_sparse *p, voi
     return TK_OK;
 }
 
+#define INLINE static inline __attribute__((always_inline))
+
 /* A value gets the tangent of a component of a row. */
-static void add_one(const products *r, int64_t at, int64_t row, int component)
+INLINE void add_one(const products *r, int64_t at, int64_t row, int component, bool single)
 {
-    const tk_sparse *p = r->values.p;
-    const void *const tangents = tk_rt_coloured_rows(&r->c);
-    const int64_t k = row * p->block_rows + component;
-    if (p->elem == TK_F32)
-        ((float *)r->values.values)[at] += ((const float *)tangents)[k];
+    const int64_t k = row * r->values.p->block_rows + component;
+    if (single)
+        ((float *)r->values.values)[at] += ((const float *)r->tangents)[k];
     else
-        ((double *)r->values.values)[at] += ((const double *)tangents)[k];
+        ((double *)r->values.values)[at] += ((const double *)r->tangents)[k];
 }
 
-/* Row c of a row of blocks among the values, from its first block on. */
-static int64_t line_at(const tk_sparse *p, int64_t row, int c)
+/* Line c of a row of blocks among the values, from its first block on. */
+INLINE int64_t line_at(const tk_sparse *p, int64_t row, int c)
 {
-    return tk_rt_sparse_first(p, row) + c * tk_rt_sparse_blocks(p, row) * p->block_cols +
-           (p->hessian ? tk_rt_triangle(c) : 0);
+    const rt_row l = tk_rt_sparse_row(p, row, p->block_cols);
+    return l.at + c * l.length + (p->hessian ? tk_rt_triangle(c) : 0);
 }
 
-/* Each entry is that of one launch, so threads share them in any way. */
-static void add_tangents(const void *args, int64_t lo, int64_t hi)
+INLINE void add_items(const products *r, int64_t lo, int64_t hi, bool single)
 {
-    const products *r = args;
     const tk_sparse *p = r->values.p;
     const rt_elements *x = r->x;
     const int b = p->block_cols, seeded = r->component;
@@ -172,17 +208,27 @@ static void add_tangents(const void *args, int64_t lo, int64_t hi)
         if (item >= 2 * x->n) { /* a diagonal block: its lower triangle */
             const int64_t row = item - 2 * x->n;
             for (int c = seeded; c < b; c++)
-                add_one(r, line_at(p, row, c) + tk_rt_sparse_blocks(p, row) * b + seeded, row, c);
+                add_one(r, line_at(p, row, c) + tk_rt_sparse_row(p, row, b).length + seeded, row, c, single);
             continue;
         }
         const int64_t e = item < x->n ? item : item - x->n, row = x->places[2 * e],
                       at = b * tk_rt_sparse_offset(p, x, e);
         for (int c = 0; c < p->block_rows; c++)
             if (item < x->n)
-                add_one(r, line_at(p, row, c) + at + seeded, row, c);
+                add_one(r, line_at(p, row, c) + at + seeded, row, c, single);
             else /* by its first vertex: a row of the block, from the row of the second one */
-                add_one(r, line_at(p, row, seeded) + at + c, x->places[2 * e + 1], c);
+                add_one(r, line_at(p, row, seeded) + at + c, x->places[2 * e + 1], c, single);
     }
+}
+
+/* Each entry is that of one launch, so threads share them in any way. */
+static void add_tangents(const void *args, int64_t lo, int64_t hi)
+{
+    const products *r = args;
+    if (r->values.p->elem == TK_F32)
+        add_items(r, lo, hi, true);
+    else
+        add_items(r, lo, hi, false);
 }
 
 tk_status tk_products_next(tk_coloured *run)
@@ -191,6 +237,7 @@ tk_status tk_products_next(tk_coloured *run)
     tk_session *s = r->c.m->session;
     RT_ENTER(s, r->c.k->name, TK_BAD_STATE);
     if (r->colour < r->x->ncolours) {
+        r->tangents = tk_rt_coloured_rows(&r->c);
         const tk_plan plan = tk_plan_make(r->x->first[r->colour + 1] - r->x->first[r->colour], 1, 16);
         tk_rt_run_chunks(s, &plan, tk_rt_work(s, &plan), add_tangents, r, true);
     }

@@ -41,9 +41,9 @@ static double value_at(void *ctx, double *x)
     return values[c->row];
 }
 
-/* Row by row. products: NULL, or the column by forward mode. */
-static void compare_column(gradcheck *g, column *c, rt_line *l, tk_field *f, int64_t cols, const double *entries,
-                           const double *products, const double *largest)
+/* Row by row. first: what precedes column 0 among `cols` columns. products: NULL, or the column by forward mode. */
+static void compare_column(gradcheck *g, column *c, rt_line *l, tk_field *f, int64_t first, int64_t cols,
+                           const double *entries, const double *products, const double *largest)
 {
     c->npoints = 0;
     l->at = value_at;
@@ -52,7 +52,7 @@ static void compare_column(gradcheck *g, column *c, rt_line *l, tk_field *f, int
         const modes m = {
             .reverse = entries[c->row], .forward = products ? products[c->row] : NAN, .has_forward = products != NULL};
         g->largest = largest[c->row];
-        tk_rt_compare(g, l, &m, f, c->row * cols + c->k);
+        tk_rt_compare(g, l, &m, f, c->row * cols + first + c->k);
     }
 }
 
@@ -126,7 +126,7 @@ static void check_host_matrix(gradcheck *g, const host_matrix *h, column *c, siz
         }
         c->k = (int64_t)k;
         rt_line l = {.x = h->x[k], .single = h->f->single};
-        compare_column(g, c, &l, NULL, (int64_t)n, entries, h->f->product ? products : NULL, largest);
+        compare_column(g, c, &l, NULL, 0, (int64_t)n, entries, h->f->product ? products : NULL, largest);
     }
 }
 
@@ -178,12 +178,58 @@ typedef struct sparse_check {
     gradcheck g;
     const tk_sparse *p;
     tk_field *by;
-    tk_status st; /* of the runs */
+    int64_t first; /* column of the first component of `by` */
+    tk_status st;  /* of the runs */
 } sparse_check;
 
-static int64_t start_of(const tk_sparse *p, int64_t line)
+/* Field i of the columns; NULL: there are no more. Of a pattern by one field it is that of the caller. */
+static const tk_field *column_field(const tk_sparse *p, const tk_field *by, int i)
 {
-    return p->opt.wide ? ((const int64_t *)p->starts)[line] : ((const int32_t *)p->starts)[line];
+    const tk_elements *k = p->parts[0].k;
+    if (k->nby == 1)
+        return i ? NULL : by;
+    return i < k->nby ? tk_rt_sparse_field(by->module, k, i) : NULL;
+}
+
+/* The first column of `by`, or with NULL the number of columns; -1: the pattern has no columns of `by`. */
+static int64_t first_column(const tk_sparse *p, const tk_field *any, const tk_field *by)
+{
+    int64_t first = 0;
+    const tk_field *f;
+    for (int i = 0; (f = column_field(p, any, i)) != NULL; i++) {
+        if (f == by)
+            return first;
+        first += (int64_t)tk_rt_scalars(f);
+    }
+    return by ? -1 : first;
+}
+
+/* Component k of the matrix's row or column where the field's layout has it. */
+static int64_t number_in(const tk_field *f, int64_t k)
+{
+    return tk_rt_number(f, k / f->desc->ncomp, k % f->desc->ncomp);
+}
+
+/* Row k as a component of a field. */
+static const tk_field *component_of(const sparse_check *c, int64_t *k)
+{
+    if (!c->p->hessian) {
+        *k = number_in(c->g.loss, *k);
+        return c->g.loss;
+    }
+    int i = 0;
+    const tk_field *f = column_field(c->p, c->by, 0);
+    while (*k >= (int64_t)tk_rt_scalars(f)) {
+        *k -= (int64_t)tk_rt_scalars(f);
+        f = column_field(c->p, c->by, ++i);
+    }
+    *k = number_in(f, *k);
+    return f;
+}
+
+static int64_t number_of_rows(const sparse_check *c)
+{
+    return c->p->hessian ? c->p->rows * c->p->block_rows : (int64_t)tk_rt_scalars(c->g.loss);
 }
 
 static int64_t index_of(const tk_sparse *p, int64_t k)
@@ -198,7 +244,7 @@ static double entry_of(const tk_sparse *p, const void *values, int64_t row, int6
     if (p->hessian && !p->opt.full && row / r < col / c)
         return entry_of(p, values, col, row);
     const int64_t line = p->opt.columns ? col / c : row / r, other = p->opt.columns ? row / r : col / c;
-    for (int64_t k = start_of(p, line); k < start_of(p, line + 1); k++) {
+    for (int64_t k = tk_rt_sparse_start(p, line); k < tk_rt_sparse_start(p, line + 1); k++) {
         const int64_t at = (k * r + row % r) * c + col % c;
         if (index_of(p, k) == other)
             return p->elem == TK_F32 ? (double)((const float *)values)[at] : ((const double *)values)[at];
@@ -225,13 +271,15 @@ static void sparse_values(void *ctx, int64_t k, double *x, double *values)
 {
     sparse_check *c = ctx;
     const bool hess = c->p->hessian;
-    const tk_field *from = hess ? c->by : c->g.loss;
     tk_rt_snapshot_restore(c->g.snapshot);
-    tk_rt_scalar_set(c->by, TK_DATA, k, *x);
-    *x = tk_rt_scalar_get(c->by, TK_DATA, k);
+    tk_rt_scalar_set(c->by, TK_DATA, number_in(c->by, k), *x);
+    *x = tk_rt_scalar_get(c->by, TK_DATA, number_in(c->by, k));
     c->st = c->st == TK_OK ? run_once(c) : c->st;
-    for (int64_t i = 0, n = (int64_t)tk_rt_scalars(from); i < n; i++)
-        values[i] = tk_rt_scalar_get(from, hess ? RT_ADJOINT : TK_DATA, i);
+    for (int64_t i = 0, n = number_of_rows(c); i < n; i++) {
+        int64_t at = i;
+        const tk_field *from = component_of(c, &at);
+        values[i] = tk_rt_scalar_get(from, hess ? RT_ADJOINT : TK_DATA, at);
+    }
 }
 
 /* Column k of a Jacobian by forward mode. seed: zeros. */
@@ -241,7 +289,7 @@ static tk_status sparse_product(const sparse_check *c, int64_t k, void *seed, do
     const float one_f32 = 1.0f;
     const double one_f64 = 1.0;
     const size_t size = tk_rt_scalar_bytes(c->by->desc->elem), n = tk_rt_scalars(c->by);
-    unsigned char *at = (unsigned char *)seed + (size_t)k * size;
+    unsigned char *at = (unsigned char *)seed + (size_t)number_in(c->by, k) * size;
     tk_rt_snapshot_restore(c->g.snapshot);
     memcpy(at, c->by->desc->elem == TK_F32 ? (const void *)&one_f32 : (const void *)&one_f64, size);
     const tk_status st = tk_forward_begin(&of, 1, c->by, seed, n);
@@ -250,30 +298,30 @@ static tk_status sparse_product(const sparse_check *c, int64_t k, void *seed, do
         return st;
     tk_rt_snapshot_run(c->g.snapshot, c->g.run, c->g.user);
     for (int64_t i = 0, rows = (int64_t)tk_rt_scalars(of); i < rows; i++)
-        products[i] = tk_rt_scalar_get(of, RT_TANGENT, i);
+        products[i] = tk_rt_scalar_get(of, RT_TANGENT, number_in(of, i));
     return tk_forward_end(c->g.s);
 }
 
 /* rest: three times all rows, zero; seed: NULL, or that of a forward scope, zeros. */
 static tk_status check_sparse_columns(sparse_check *c, column *col, const void *values, double *rest, void *seed)
 {
-    const int64_t rows = col->rows, cols = (int64_t)tk_rt_scalars(c->by);
+    const int64_t rows = col->rows, cols = (int64_t)tk_rt_scalars(c->by), all = c->p->cols * c->p->block_cols;
     double *entries = rest, *products = entries + rows, *largest = products + rows;
     const bool single = c->by->desc->elem == TK_F32 || c->g.loss->desc->elem == TK_F32 || c->p->elem == TK_F32;
     for (int64_t i = 0; i < rows; i++)
         for (int64_t k = 0; k < cols; k++)
-            enlarge(&largest[i], entry_of(c->p, values, i, k));
+            enlarge(&largest[i], entry_of(c->p, values, i, c->first + k));
     c->g.result.has_forward = seed != NULL;
     for (int64_t k = 0; k < cols && c->st == TK_OK; k++) {
         for (int64_t i = 0; i < rows; i++)
-            entries[i] = entry_of(c->p, values, i, k);
+            entries[i] = entry_of(c->p, values, i, c->first + k);
         c->st = seed ? sparse_product(c, k, seed, products) : TK_OK;
         if (c->st != TK_OK)
             break;
         col->k = k;
         tk_rt_snapshot_restore(c->g.snapshot);
-        rt_line l = {.x = tk_rt_scalar_get(c->by, TK_DATA, k), .single = single};
-        compare_column(&c->g, col, &l, c->by, cols, entries, seed ? products : NULL, largest);
+        rt_line l = {.x = tk_rt_scalar_get(c->by, TK_DATA, number_in(c->by, k)), .single = single};
+        compare_column(&c->g, col, &l, c->by, c->first, all, entries, seed ? products : NULL, largest);
     }
     return c->st;
 }
@@ -282,7 +330,7 @@ static tk_status sparse_columns(sparse_check *c, const void *values)
 {
     tk_session *s = c->g.s;
     const tk_field *of = c->g.loss;
-    const size_t rows = tk_rt_scalars(c->p->hessian ? c->by : of);
+    const size_t rows = (size_t)number_of_rows(c);
     const bool forward = !c->p->hessian && of->plane[RT_TANGENT] && c->by->plane[RT_TANGENT];
     const bool few = are_few(rows, 1);
     column *col = tk_rt_alloc(s, sizeof *col, true);
@@ -317,7 +365,7 @@ static tk_status check_sparse_arguments(const tk_sparse *p, const void *values, 
                        of->desc->name, by->desc->name);
     const size_t rows = p->hessian ? 1 : (size_t)p->rows * (size_t)p->block_rows,
                  cols = (size_t)p->cols * (size_t)p->block_cols;
-    if (tk_rt_scalars(of) != rows || tk_rt_scalars(by) != cols)
+    if (tk_rt_scalars(of) != rows || first_column(p, by, by) < 0 || (size_t)first_column(p, by, NULL) != cols)
         return tk_fail(s, TK_BAD_ARGUMENT, "tk_gradcheck_sparse: the pattern is not one of '%s' by '%s'",
                        of->desc->name, by->desc->name);
     if (p->hessian && (!of->plane[RT_ADJOINT] || !by->plane[RT_ADJOINT]))
@@ -331,10 +379,12 @@ static tk_status sparse_verdict(const sparse_check *c)
     const tk_gradcheck_result *r = &c->g.result;
     if (!(c->g.worst > 1) && !tk_rt_told_nothing(r))
         return TK_OK;
-    const int64_t cols = (int64_t)tk_rt_scalars(c->by);
-    const tk_field *across = c->p->hessian ? c->by : c->g.loss;
-    const rt_text row = tk_rt_element_text(across, TK_DATA, r->component / cols),
-                  col = tk_rt_element_text(c->by, TK_DATA, r->component % cols), by = text_of(r);
+    const int64_t cols = c->p->cols * c->p->block_cols;
+    int64_t at = r->component / cols;
+    const tk_field *across = component_of(c, &at);
+    const rt_text row = tk_rt_element_text(across, TK_DATA, at),
+                  col = tk_rt_element_text(c->by, TK_DATA, number_in(c->by, r->component % cols - c->first)),
+                  by = text_of(r);
     if (!(c->g.worst > 1))
         return tk_fail(c->g.s, TK_UNDECIDED, "differences %s whether an entry is right; that of '%s' by '%s' is %s%s",
                        tk_rt_undecided(r), row.s, col.s, by.s, tk_rt_remedy(r, true));
@@ -350,7 +400,7 @@ tk_status tk_gradcheck_sparse(const tk_sparse *pattern, const void *values, tk_f
     tk_status st = check_sparse_arguments(pattern, values, of, by, run);
     if (st != TK_OK)
         return st;
-    sparse_check c = {.p = pattern, .by = by};
+    sparse_check c = {.p = pattern, .by = by, .first = first_column(pattern, by, by)};
     c.g = (gradcheck){.s = of->module->session, .loss = of, .run = run, .user = user, .o.tolerance = tolerance};
     RT_SNAPSHOT snapshot = tk_rt_snapshot_take(c.g.s);
     c.g.snapshot = &snapshot;

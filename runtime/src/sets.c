@@ -46,19 +46,27 @@ static int64_t number_of_bits(const sets *r)
     return (int64_t)r->ncolours * r->split;
 }
 
+static void seed_columns(const sets *r, int64_t from, int64_t to, int64_t set)
+{
+    for (int i = 0; i < r->c.k->nby; i++) {
+        int64_t first;
+        int64_t *const column = tk_rt_coloured_column(&r->c, i, &first);
+        const int64_t end = first + (int64_t)tk_rt_scalars(tk_rt_sparse_field(r->c.m, r->c.k, i));
+        for (int64_t k = from > first ? from : first; k < to && k < end; k++)
+            column[k - first] = set;
+    }
+}
+
 /* Each column has the bit of its part, if the launch has it. */
 static void seed(const sets *r)
 {
-    int64_t *const to = tk_rt_coloured_columns(&r->c);
-    tk_rt_coloured_clear(&r->c, true);
+    tk_rt_coloured_clear(&r->c);
     for (int64_t b = 0; b < r->nblocks; b++)
         for (int64_t i = r->first[b]; i < r->first[b + 1]; i++) {
             const int64_t bit = (int64_t)r->colour[b] * r->split + i - r->first[b] - r->bit;
             if (bit < 0 || bit >= BITS)
                 continue;
-            const int64_t set = (int64_t)((uint64_t)1 << bit);
-            for (int64_t at = r->part[i] * r->block_cols; at < r->part[i + 1] * r->block_cols; at++)
-                to[at] = set;
+            seed_columns(r, r->part[i] * r->block_cols, r->part[i + 1] * r->block_cols, (int64_t)((uint64_t)1 << bit));
         }
 }
 
@@ -218,12 +226,12 @@ static tk_status open_sets(tk_module *m, const tk_elements *k, tk_sparse *given,
     sets *r = tk_rt_alloc(s, sizeof *r, true);
     if (!r)
         return tk_fail(s, TK_NO_MEMORY, "out of memory for the pattern of '%s'", k->name);
-    const tk_field *by = &m->fields[k->by], *to = k->hessian ? by : &m->fields[k->to];
-    *r = (sets){.c = {.m = m, .k = k}, .given = given, .block_rows = to->desc->ncomp, .block_cols = by->desc->ncomp};
-    r->rows = (int64_t)tk_rt_scalars(to) / r->block_rows;
-    r->cols = (int64_t)tk_rt_scalars(by) / r->block_cols;
+    *r = (sets){.c = {.m = m, .k = k, .sets = true}, .given = given, .block_cols = k->block};
+    r->block_rows = tk_rt_sparse_block_rows(m, k);
+    r->rows = tk_rt_sparse_nrows(m, k);
+    r->cols = tk_rt_sparse_ncols(m, k);
     run->own = &r->c;
-    const tk_status st = tk_rt_coloured_open(run, &r->c, true);
+    const tk_status st = tk_rt_coloured_open(run, &r->c);
     if (st != TK_OK)
         return st;
     run->goes_on = r->cols > 0 && r->rows > 0;
@@ -245,17 +253,11 @@ tk_status tk_sets_reopen(tk_module *m, const tk_elements *k, tk_sparse *p, tk_co
     return made && !m->session->tape.open && !m->session->forward.open ? open_sets(m, k, p, run) : TK_OK;
 }
 
-static int compare(const void *a, const void *b)
-{
-    const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* The n columns of a row in order, each once; how many. */
 static int64_t take_row(int64_t *places, int64_t row, int32_t *col, int64_t n)
 {
     int64_t taken = 0;
-    qsort(col, (size_t)n, sizeof *col, compare);
+    qsort(col, (size_t)n, sizeof *col, tk_rt_sparse_order);
     for (int64_t k = 0; k < n; k++)
         if (k == 0 || col[k] != col[k - 1]) {
             places[2 * taken] = row;

@@ -11,21 +11,15 @@ rt_elements *tk_rt_sparse_part(const tk_sparse *p, const tk_elements *k)
     return NULL;
 }
 
-static int64_t elements_in(const tk_field *f)
-{
-    return (int64_t)tk_rt_scalars(f) / f->desc->ncomp;
-}
-
 static tk_sparse made_for(tk_module *m, const tk_elements *k, const tk_sparse_options *opt)
 {
-    const tk_field *by = &m->fields[k->by], *to = k->hessian ? by : &m->fields[k->to];
     return (tk_sparse){.opt = opt ? *opt : (tk_sparse_options){false},
                        .hessian = k->hessian,
                        .elem = k->elem,
-                       .rows = elements_in(to),
-                       .cols = elements_in(by),
-                       .block_rows = to->desc->ncomp,
-                       .block_cols = by->desc->ncomp,
+                       .rows = tk_rt_sparse_nrows(m, k),
+                       .cols = tk_rt_sparse_ncols(m, k),
+                       .block_rows = tk_rt_sparse_block_rows(m, k),
+                       .block_cols = k->block,
                        .hook = m->session->opt.alloc,
                        .user = m->session->opt.alloc_user};
 }
@@ -84,17 +78,29 @@ static tk_sparse *create(const tk_sparse *like)
     return p;
 }
 
-static tk_status check_places(tk_module *m, const tk_sparse *p, const tk_elements *k, const int64_t *places, int64_t n)
+/* x / n, rounded down. */
+static int64_t floor_of(int64_t x, int64_t n)
 {
-    for (int64_t e = 0; e < n; e++)
-        for (int i = 0; i < k->width; i++) {
-            const bool row = !p->hessian && i == 0;
-            const int64_t v = places[e * k->width + i], most = row ? p->rows : p->cols;
-            if (v != INT64_MIN && (v < 0 || v >= most))
-                return tk_fail(m->session, TK_BAD_STATE,
-                               "iteration %lld of kernel '%s' takes element %lld of '%s', which has %lld", (long long)e,
-                               k->name, (long long)v, m->fields[row ? k->to : k->by].desc->name, (long long)most);
-        }
+    return x / n - (x % n < 0);
+}
+
+/* The places are those of the launch; vertices become numbers of blocks of columns. */
+static tk_status number_places(tk_module *m, const tk_elements *k, int64_t *places, int64_t n)
+{
+    for (int64_t at = 0; at < n * k->width; at++) {
+        if (places[at] == INT64_MIN)
+            continue;
+        const bool row = !k->hessian && at % k->width == 0;
+        const int64_t v = row ? places[at] : floor_of(places[at], k->nby);
+        const int i = row ? 0 : (int)(places[at] - v * k->nby);
+        const tk_field *f = row ? &m->fields[k->to] : tk_rt_sparse_field(m, k, i);
+        const int64_t parts = row ? 1 : f->desc->ncomp / k->block;
+        if (v < 0 || v >= f->count * parts)
+            return tk_fail(
+                m->session, TK_BAD_STATE, "iteration %lld of kernel '%s' takes element %lld of '%s', which has %lld",
+                (long long)(at / k->width), k->name, (long long)floor_of(v, parts), f->desc->name, (long long)f->count);
+        places[at] = row ? v : v + tk_rt_sparse_components(m, k, i) / k->block;
+    }
     return TK_OK;
 }
 
@@ -142,7 +148,7 @@ tk_status tk_sparse_end(tk_module *m, const tk_elements *k, tk_status ran, int64
 {
     tk_session *s = m->session;
     const tk_sparse own = made_for(m, k, opt);
-    tk_status st = ran == TK_OK ? check_places(m, &own, k, places, elements) : ran;
+    tk_status st = ran == TK_OK && !k->nactive ? number_places(m, k, places, elements) : ran;
     tk_sparse *p = *pattern;
     if (st == TK_OK && tk_rt_sparse_has(p, k, places, elements)) {
         tk_rt_block_free(places);
@@ -240,6 +246,11 @@ tk_status tk_rt_sparse_changed(tk_module *m, const tk_elements *k)
 
 tk_status tk_sparse_compare(const tk_sparse_run *run)
 {
+    const tk_status st = run->elements * run->k->width > run->nplaces
+                             ? TK_OK
+                             : number_places(run->m, run->k, run->places, run->elements);
+    if (st != TK_OK)
+        return st;
     return tk_rt_sparse_has(run->p, run->k, run->places, run->elements) ? TK_OK : tk_rt_sparse_changed(run->m, run->k);
 }
 

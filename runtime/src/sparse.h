@@ -36,8 +36,10 @@ struct tk_sparse {
     void *user;
     rt_elements *parts;
     int nparts;
-    rt_graph graph; /* of a Hessian, what is left of the diagonal */
-    int64_t nnz;    /* of the values that elements are added to: CSR, of a Hessian its lower triangle */
+    /* Of a Hessian, what is left of the diagonal. Behind tk_rt_sparse_build without columns; without starts too if the
+     * host's rows are those that elements are added to. */
+    rt_graph graph;
+    int64_t nnz; /* of the values that elements are added to: CSR, of a Hessian its lower triangle */
     /* as the host has it */
     int64_t outer, count; /* rows, columns or rows of blocks; values */
     void *starts, *indices;
@@ -45,6 +47,45 @@ struct tk_sparse {
     unsigned char *kept; /* their values, if `source` is not NULL */
     _Atomic(size_t) projected;
 };
+
+/* ---- the columns of a kernel: fields ---- */
+
+static inline const tk_field *tk_rt_sparse_field(const tk_module *m, const tk_elements *k, int i)
+{
+    return &m->fields[k->by[i]];
+}
+
+/* Components of the first n fields. */
+static inline int64_t tk_rt_sparse_components(const tk_module *m, const tk_elements *k, int n)
+{
+    int64_t all = 0;
+    for (int i = 0; i < n; i++)
+        all += (int64_t)tk_rt_scalars(tk_rt_sparse_field(m, k, i));
+    return all;
+}
+
+static inline bool tk_rt_sparse_is_column(const tk_elements *k, int field)
+{
+    int i = 0;
+    while (i < k->nby && k->by[i] != field)
+        i++;
+    return i < k->nby;
+}
+
+/* Blocks of columns; the size and number of blocks of rows. */
+static inline int64_t tk_rt_sparse_ncols(const tk_module *m, const tk_elements *k)
+{
+    return tk_rt_sparse_components(m, k, k->nby) / k->block;
+}
+static inline int tk_rt_sparse_block_rows(const tk_module *m, const tk_elements *k)
+{
+    return k->hessian ? k->block : m->fields[k->to].desc->ncomp;
+}
+static inline int64_t tk_rt_sparse_nrows(const tk_module *m, const tk_elements *k)
+{
+    return k->hessian ? tk_rt_sparse_ncols(m, k)
+                      : (int64_t)tk_rt_scalars(&m->fields[k->to]) / m->fields[k->to].desc->ncomp;
+}
 
 /* ---- sparse_pattern.c ---- */
 
@@ -61,24 +102,36 @@ static inline int64_t tk_rt_triangle(int64_t n)
     return n * (n + 1) / 2;
 }
 
-/* Blocks of a row, of a Hessian without the diagonal one. */
-static inline int64_t tk_rt_sparse_blocks(const tk_sparse *p, int64_t row)
+static inline int64_t tk_rt_sparse_start(const tk_sparse *p, int64_t line)
 {
-    return p->graph.start[row + 1] - p->graph.start[row];
+    return p->opt.wide ? ((const int64_t *)p->starts)[line] : ((const int32_t *)p->starts)[line];
 }
 
-/* Of the first value of a row of blocks among the values of the elements. Row r of it follows r * blocks * block_cols
- * values later, of a Hessian another r * (r + 1) / 2 later. */
-static inline int64_t tk_rt_sparse_first(const tk_sparse *p, int64_t row)
+/* A row of blocks among the values of the elements: its first value, and how many values of its first line stand in
+ * front of the diagonal of a Hessian. Line r follows r * length values later, of a Hessian another r * (r + 1) / 2
+ * later. */
+typedef struct rt_row {
+    int64_t at, length;
+} rt_row;
+
+/* b: p->block_cols. */
+static inline rt_row tk_rt_sparse_row(const tk_sparse *p, int64_t row, int b)
 {
-    const int64_t whole = p->graph.start[row] * p->block_cols * p->block_rows;
-    return p->hessian ? whole + row * tk_rt_triangle(p->block_rows) : whole;
+    if (!p->graph.start) {
+        const int64_t line = row * (p->hessian ? b : p->block_rows), at = tk_rt_sparse_start(p, line);
+        return (rt_row){at, tk_rt_sparse_start(p, line + 1) - at - p->hessian};
+    }
+    const int64_t start = p->graph.start[row], whole = start * b * (p->hessian ? b : p->block_rows);
+    return (rt_row){p->hessian ? whole + row * tk_rt_triangle(b) : whole, (p->graph.start[row + 1] - start) * b};
 }
 
 static inline int64_t tk_rt_sparse_offset(const tk_sparse *p, const rt_elements *x, int64_t pair)
 {
     return p->wide_rows ? (int64_t)((const uint32_t *)x->offsets)[pair] : (int64_t)((const uint8_t *)x->offsets)[pair];
 }
+
+/* For qsort: int32_t. */
+int tk_rt_sparse_order(const void *a, const void *b);
 
 /* ---- sparse.c ---- */
 
@@ -110,15 +163,18 @@ typedef struct rt_coloured {
     const tk_elements *k;
     int64_t *sizes;
     void **memory;
+    bool sets;  /* the arrays have sets, else tangents */
+    void *rows; /* of a Hessian by several fields: tk_rt_coloured_rows */
 } rt_coloured;
-/* Arrays for the active planes, of sets or of tangents. TK_NO_MEMORY, reported. */
-tk_status tk_rt_coloured_open(tk_coloured *run, rt_coloured *own, bool sets);
+/* Arrays for the active planes. TK_NO_MEMORY, reported. */
+tk_status tk_rt_coloured_open(tk_coloured *run, rt_coloured *own);
 /* All of them are zero. */
-void tk_rt_coloured_clear(const rt_coloured *own, bool sets);
+void tk_rt_coloured_clear(const rt_coloured *own);
 void tk_rt_coloured_close(rt_coloured *own);
-/* Those of the columns and of the rows. */
-void *tk_rt_coloured_columns(const rt_coloured *own);
-void *tk_rt_coloured_rows(const rt_coloured *own);
+/* That of field i of the columns, and the number of its first component among all columns. */
+void *tk_rt_coloured_column(const rt_coloured *own, int i, int64_t *first);
+/* Of all rows: sets, or tangents of the type of the values. */
+const void *tk_rt_coloured_rows(const rt_coloured *own);
 
 /* ---- sparse_project.c ---- */
 

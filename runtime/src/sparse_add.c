@@ -17,7 +17,9 @@ static int64_t numbers_of(const tk_sparse_run *run)
 {
     const tk_sparse *p = run->p;
     const int64_t n = (int64_t)(run->k->width - !run->k->hessian) * p->block_cols;
-    const bool grad = (run->m->fields[run->k->by].desc->flags & TK_FIELD_GRAD) != 0;
+    bool grad = false;
+    for (int i = 0; i < run->k->nby; i++)
+        grad |= (tk_rt_sparse_field(run->m, run->k, i)->desc->flags & TK_FIELD_GRAD) != 0;
     return !run->k->hessian ? n * p->block_rows : tk_rt_triangle(n) + (grad ? n : 0);
 }
 
@@ -44,6 +46,11 @@ static size_t stage_bytes(const tk_sparse_run *run)
     return (size_t)(run->numbers * run->room) * tk_rt_scalar_bytes(run->p->elem);
 }
 
+static tk_status no_memory(const tk_sparse_run *run)
+{
+    return tk_fail(run->m->session, TK_NO_MEMORY, "out of memory for the elements of '%s'", run->k->name);
+}
+
 static tk_status make_stage(tk_sparse_run *run, int64_t room, int64_t numbers)
 {
     tk_session *s = run->m->session;
@@ -57,7 +64,7 @@ static tk_status make_stage(tk_sparse_run *run, int64_t room, int64_t numbers)
     if (run->stage && run->k->hessian)
         run->energies = tk_rt_alloc(s, (size_t)run->room * sizeof(double), true);
     if (!run->stage || (run->k->hessian && !run->energies))
-        return tk_fail(s, TK_NO_MEMORY, "out of memory for the elements of '%s'", run->k->name);
+        return no_memory(run);
     return TK_OK;
 }
 
@@ -80,14 +87,20 @@ static void sum_energies(tk_sparse_run *run, int64_t n)
 
 /* ---- addition ---- */
 
+/* The gradient of a field of the columns: of blocks `first` to end - 1. */
+typedef struct gradient {
+    const tk_field *f;
+    int64_t first, end;
+    bool dense; /* in order, aligned, and of the type of the values */
+} gradient;
+
 typedef struct scatter {
     const tk_sparse *p;
     const rt_elements *x;
     int64_t from, n, room;
     const void *stage;
     void *values;
-    const tk_field *grad; /* NULL: none */
-    bool grad_dense;
+    const gradient *grads; /* one for each field; NULL: none has a gradient */
     uint64_t owners;
 } scatter;
 
@@ -109,33 +122,38 @@ INLINE bool owns(const scatter *sc, uint64_t owner, int32_t row)
     return sc->owners == 1 || ((uint64_t)(group * 0x9E3779B1u) * sc->owners) >> 32 == owner;
 }
 
-/* The gradient at a component of a vertex; fields with gaps may lack the alignment of floats. */
+/* Fields with gaps may lack the alignment of floats. */
+static void add_apart(const tk_field *f, int64_t k, double x)
+{
+    const int n = f->desc->ncomp;
+    void *const to = tk_rt_component(f, TK_GRAD, tk_rt_number(f, k / n, k % n));
+    if (f->desc->elem == TK_F32) {
+        float sum;
+        memcpy(&sum, to, sizeof sum);
+        sum += (float)x;
+        memcpy(to, &sum, sizeof sum);
+    } else {
+        double sum;
+        memcpy(&sum, to, sizeof sum);
+        sum += x;
+        memcpy(to, &sum, sizeof sum);
+    }
+}
+
+/* The gradient at a component of a vertex. */
 INLINE void add_gradient(const scatter *sc, int32_t vertex, int c, int b, int64_t at, bool single)
 {
-    if (sc->grad_dense) {
-        add_one(sc->grad->plane[TK_GRAD], (int64_t)vertex * b + c, sc->stage, at, single);
-        return;
-    }
-    const tk_field *f = sc->grad;
-    void *const to = tk_rt_component(f, TK_GRAD, tk_rt_number(f, vertex, c));
-    double sum[1];
-    memcpy(sum, to, single ? sizeof(float) : sizeof(double));
-    add_one(sum, 0, sc->stage, at, single);
-    memcpy(to, sum, single ? sizeof(float) : sizeof(double));
+    const gradient *g = sc->grads;
+    while (vertex >= g->end)
+        g++;
+    const int64_t k = (vertex - g->first) * b + c;
+    if (g->dense)
+        add_one(g->f->plane[TK_GRAD], k, sc->stage, at, single);
+    else if (g->f->plane[TK_GRAD])
+        add_apart(g->f, k, single ? (double)((const float *)sc->stage)[at] : ((const double *)sc->stage)[at]);
 }
 
-/* A block row of the matrix: its first value, and its values in front of the diagonal block, which each row has. */
-typedef struct line {
-    int64_t at, length;
-} line;
-
-INLINE line line_of(const tk_sparse *p, int64_t row, int b)
-{
-    const int64_t start = p->graph.start[row];
-    return (line){start * b * b + row * tk_rt_triangle(b), (p->graph.start[row + 1] - start) * b};
-}
-
-INLINE int64_t at_row(line l, int r)
+INLINE int64_t at_row(rt_row l, int r)
 {
     return l.at + r * l.length + tk_rt_triangle(r);
 }
@@ -159,18 +177,18 @@ INLINE int64_t from_row(const scatter *sc, rows f, int r)
 /* Vertex i of element e: its diagonal block, and its gradient, which begins at `grad`. */
 INLINE void add_vertex(const scatter *sc, int32_t vertex, rows f, int64_t grad, int b, bool single)
 {
-    const line l = line_of(sc->p, vertex, b);
+    const rt_row l = tk_rt_sparse_row(sc->p, vertex, b);
     UNROLL for (int r = 0; r < b; r++)
     {
         const int64_t to = at_row(l, r) + l.length, from = from_row(sc, f, r) + f.step;
         UNROLL for (int c = 0; c <= r; c++) add_one(sc->values, to + c, sc->stage, from + c * sc->room, single);
-        if (sc->grad)
+        if (sc->grads)
             add_gradient(sc, vertex, r, b, grad + f.step + r * sc->room, single);
     }
 }
 
 /* The block of two vertices that are one: each entry is added to the diagonal block with its mirror image. */
-INLINE void add_equal(const scatter *sc, line l, rows f, int b, bool single)
+INLINE void add_equal(const scatter *sc, rt_row l, rows f, int b, bool single)
 {
     UNROLL for (int r = 0; r < b; r++) UNROLL for (int c = 0; c < b; c++)
     {
@@ -185,7 +203,7 @@ INLINE void add_equal(const scatter *sc, line l, rows f, int b, bool single)
 /* The block of two vertices, which begins at f, in the row of the vertex with the higher number. */
 INLINE void add_pair(const scatter *sc, int32_t v, int32_t w, int64_t offset, rows f, int b, bool single)
 {
-    const line l = line_of(sc->p, v > w ? v : w, b);
+    const rt_row l = tk_rt_sparse_row(sc->p, v > w ? v : w, b);
     if (v == w) {
         add_equal(sc, l, f, b, single);
     } else if (v > w) {
@@ -232,11 +250,11 @@ INLINE void add_jacobians(const scatter *sc, uint64_t owner, int b, bool single)
         const int32_t *v = sc->x->places + (sc->from + e) * width;
         if (!owns(sc, owner, v[0]))
             continue;
-        const int64_t first = tk_rt_sparse_first(p, v[0]), length = tk_rt_sparse_blocks(p, v[0]) * b;
+        const rt_row l = tk_rt_sparse_row(p, v[0], b);
         for (int i = 1; i < width && v[i] >= 0; i++) {
-            const int64_t at = first + b * tk_rt_sparse_offset(p, sc->x, (sc->from + e) * sc->x->pairs + i - 1);
+            const int64_t at = l.at + b * tk_rt_sparse_offset(p, sc->x, (sc->from + e) * sc->x->pairs + i - 1);
             UNROLL for (int r = 0; r < p->block_rows; r++) UNROLL for (int c = 0; c < b; c++) add_one(
-                sc->values, at + r * length + c, sc->stage, (r * ncols + (i - 1) * b + c) * sc->room + e, single);
+                sc->values, at + r * l.length + c, sc->stage, (r * ncols + (i - 1) * b + c) * sc->room + e, single);
         }
     }
 }
@@ -279,20 +297,40 @@ static void add_owned(const void *args, int64_t lo, int64_t hi)
             add_sized(sc, (uint64_t)owner, false);
 }
 
-static void add_batch(tk_sparse_run *run, const rt_elements *x, int64_t n, int64_t numbers)
+/* Returns whether any field has a gradient. */
+static bool find_gradients(const tk_sparse_run *run, gradient *to)
+{
+    const tk_elements *k = run->k;
+    bool any = false;
+    int64_t end = 0;
+    for (int i = 0; i < k->nby && k->hessian; i++) {
+        const tk_field *f = tk_rt_sparse_field(run->m, k, i);
+        const bool has = f->plane[TK_GRAD] != NULL;
+        to[i] = (gradient){f, end, end + (int64_t)tk_rt_scalars(f) / k->block, false};
+        to[i].dense = has && f->desc->elem == run->p->elem && tk_rt_is_row_major(f, TK_GRAD) &&
+                      tk_rt_is_aligned(f, TK_GRAD);
+        end = to[i].end;
+        any |= has;
+    }
+    return any;
+}
+
+static tk_status add_batch(tk_sparse_run *run, const rt_elements *x, int64_t n, int64_t numbers)
 {
     tk_session *s = run->m->session;
-    const tk_field *by = &run->m->fields[run->k->by];
-    scatter sc = {run->p, x, run->from, n, run->room, run->stage, run->values, NULL, false, 1};
-    if (run->k->hessian && by->plane[TK_GRAD]) {
-        sc.grad = by;
-        sc.grad_dense = tk_rt_is_row_major(by, TK_GRAD) && tk_rt_is_aligned(by, TK_GRAD);
-    }
+    gradient one, *grads = run->k->nby == 1 ? &one : tk_rt_alloc(s, (size_t)run->k->nby * sizeof *grads, true);
+    if (!grads)
+        return no_memory(run);
+    const bool any = find_gradients(run, grads);
+    const scatter sc = {run->p, x, run->from, n, run->room, run->stage, run->values, any ? grads : NULL, 1};
     const tk_plan plan = tk_plan_make(n, 1, 2 * numbers);
     const double work = tk_rt_work(s, &plan);
     scatter shared = sc;
     shared.owners = work > 0 ? (uint64_t)s->threads : 1;
     tk_rt_for(s, &(rt_loop){(int64_t)shared.owners, work, add_owned, add_owned, &shared, &sc});
+    if (grads != &one)
+        tk_rt_free(s, grads);
+    return TK_OK;
 }
 
 tk_status tk_sparse_add(tk_sparse_run *run)
@@ -306,12 +344,13 @@ tk_status tk_sparse_add(tk_sparse_run *run)
     if (n > 0 && run->k->hessian)
         sum_energies(run, n);
     if (n > 0 && run->p->semidefinite) {
-        const tk_status st = tk_rt_sparse_semidefinite(run, x, n);
-        if (st != TK_OK)
-            return st;
+        const tk_status projected = tk_rt_sparse_semidefinite(run, x, n);
+        if (projected != TK_OK)
+            return projected;
     }
-    if (n > 0)
-        add_batch(run, x, n, numbers);
+    const tk_status st = n > 0 ? add_batch(run, x, n, numbers) : TK_OK;
+    if (st != TK_OK)
+        return st;
     if (n > 0 && run->p->semidefinite) /* numbers that no element has are zero again */
         memset(run->stage, 0, stage_bytes(run));
     run->from = run->to;

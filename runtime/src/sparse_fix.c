@@ -24,8 +24,7 @@ static void fix_lines(const void *args, int64_t lo, int64_t hi)
     const tk_sparse *p = f->p;
     const int64_t b = p->opt.blocks ? p->block_cols : 1;
     for (int64_t i = lo; i < hi; i++) {
-        const int64_t from = p->opt.wide ? ((const int64_t *)p->starts)[i] : ((const int32_t *)p->starts)[i],
-                      to = p->opt.wide ? ((const int64_t *)p->starts)[i + 1] : ((const int32_t *)p->starts)[i + 1];
+        const int64_t from = tk_rt_sparse_start(p, i), to = tk_rt_sparse_start(p, i + 1);
         for (int64_t k = from; k < to; k++) {
             const int64_t other = p->opt.wide ? ((const int64_t *)p->indices)[k] : ((const int32_t *)p->indices)[k],
                           row = p->opt.columns ? other : i, col = p->opt.columns ? i : other;

@@ -49,7 +49,7 @@ static inline void put_block(rt_graph *g, int32_t row, int32_t col)
     g->col[g->start[row]++] = col;
 }
 
-static int compare(const void *a, const void *b)
+int tk_rt_sparse_order(const void *a, const void *b)
 {
     const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
     return (x > y) - (x < y);
@@ -61,7 +61,7 @@ static int64_t sort_row(int32_t *to, int32_t *from, int64_t n)
     enum { SHORT = 96 };
     int64_t kept = 0;
     if (n > SHORT)
-        qsort(from, (size_t)n, sizeof *from, compare);
+        qsort(from, (size_t)n, sizeof *from, tk_rt_sparse_order);
     for (int64_t k = 0; k < n; k++) {
         const int32_t col = from[k];
         int64_t at = kept;
@@ -139,11 +139,10 @@ static int64_t entry_at(const tk_sparse *p, int64_t row, int64_t col)
 {
     if (p->hessian && row < col)
         return entry_at(p, col, row);
-    const int64_t block = row / p->block_rows, r = row % p->block_rows, other = col / p->block_cols,
-                  length = tk_rt_sparse_blocks(p, block) * p->block_cols;
-    const int64_t skip = p->hessian && block == other ? length : offset_of(p, block, other) * p->block_cols;
-    return tk_rt_sparse_first(p, block) + r * length + (p->hessian ? tk_rt_triangle(r) : 0) + skip +
-           col % p->block_cols;
+    const int64_t block = row / p->block_rows, r = row % p->block_rows, other = col / p->block_cols;
+    const rt_row l = tk_rt_sparse_row(p, block, p->block_cols);
+    const int64_t skip = p->hessian && block == other ? l.length : offset_of(p, block, other) * p->block_cols;
+    return l.at + r * l.length + (p->hessian ? tk_rt_triangle(r) : 0) + skip + col % p->block_cols;
 }
 
 static void set_offset(const tk_sparse *p, rt_elements *x, int64_t pair, int64_t offset)
@@ -157,8 +156,10 @@ static void set_offset(const tk_sparse *p, rt_elements *x, int64_t pair, int64_t
 static bool make_offsets(tk_sparse *p)
 {
     int64_t most = 0;
-    for (int64_t i = 0; i < p->rows; i++)
-        most = tk_rt_sparse_blocks(p, i) > most ? tk_rt_sparse_blocks(p, i) : most;
+    for (int64_t i = 0; i < p->rows; i++) {
+        const int64_t n = p->graph.start[i + 1] - p->graph.start[i];
+        most = n > most ? n : most;
+    }
     p->wide_rows = most > UINT8_MAX;
     for (int i = 0; i < p->nparts; i++) {
         rt_elements *x = &p->parts[i];
@@ -324,13 +325,18 @@ tk_status tk_rt_sparse_build(tk_session *s, tk_sparse *p)
     tk_rt_sparse_clear(p);
     if (!make_graph(p))
         return no_memory(s);
-    p->nnz = tk_rt_sparse_first(p, p->rows);
+    p->nnz = p->graph.start[p->rows] * p->block_cols * p->block_rows +
+             (p->hessian ? p->rows * tk_rt_triangle(p->block_rows) : 0);
     rt_graph view = {0};
     const tk_status made = make_offsets(p) && make_view(p, &view) ? show(s, p, &view) : no_memory(s);
     tk_rt_block_free(view.start);
     tk_rt_block_free(view.col);
-    tk_rt_block_free(p->graph.col); /* the offsets say it */
+    tk_rt_block_free(p->graph.col); /* the offsets have it */
     p->graph.col = NULL;
+    if (made == TK_OK && !p->source) {
+        tk_rt_block_free(p->graph.start); /* the host's starts have it */
+        p->graph.start = NULL;
+    }
     return made;
 }
 

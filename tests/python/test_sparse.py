@@ -87,6 +87,49 @@ class Matrices(unittest.TestCase):
         for layout in ("csr", "csc", "bsr"):
             np.testing.assert_allclose(dense(m.scaled.jac(layout=layout), layout), want, atol=1e-15)
 
+    def columns(self, kernel, first, by, rows, *arguments):
+        """By products, field after field."""
+        m, all = self.m, []
+        for f in by:
+            for j in range(f.data.size):
+                m.clear_grad()
+                m.clear_dual()
+                f.dual.reshape(-1)[j] = m.E.grad[...] = 1
+                getattr(kernel, first)(*arguments)
+                all.append(np.concatenate([r().reshape(-1).copy() for r in rows]))
+        return np.array(all).T
+
+    def test_several_fields(self):
+        m = self.m
+        m.load = [1, -2, 3, 0.5]
+        m.t = np.arange(8).reshape(4, 2) * 0.3
+        want = self.columns(m.loaded, "jvp", (m.load, m.x), [lambda: m.r.dual])
+        for layout in ("csr", "csc", "bsr"):
+            np.testing.assert_allclose(dense(m.loaded.jac(layout=layout), layout), want, atol=1e-15)
+        both = self.columns(m.stretched, "hvp", (m.x, m.load), [lambda: m.x.grad_dual, lambda: m.load.grad_dual], 0.7)
+        fixed = np.arange(14) % 5 == 2
+        for layout in ("csr", "csc", "bsr"):
+            np.testing.assert_allclose(dense(m.stretched.hess(0.7, layout=layout), layout), both, atol=1e-14)
+            a = np.where(fixed[:, None] | fixed, np.eye(14), both)
+            np.testing.assert_allclose(dense(m.stretched.hess(0.7, layout=layout, fixed=fixed), layout), a, atol=1e-14)
+        m.clear_grad()
+        m.E.grad[...] = 1
+        m.stretched.grad(0.7)
+        g = m.x.grad.copy(), m.load.grad.copy()
+        m.clear_grad()
+        m.stretched.hess(0.7)
+        np.testing.assert_allclose(m.x.grad, g[0], atol=1e-14)
+        np.testing.assert_allclose(m.load.grad, g[1], atol=1e-14)
+        self.assertEqual(m.pairs.hess(layout="bsr").data.shape[1:], (2, 2))
+        for wrong in (5, 9):
+            with self.assertRaisesRegex(ValueError, "fixed has 14 bools, one for each component of the fields, not %d" % wrong):
+                m.stretched.hess(0.7, fixed=np.ones(wrong, bool))
+        with self.assertRaisesRegex(ValueError, "fixed has 18 bools, one for each component of the fields, not 9"):
+            m.pairs.hess(fixed=np.ones(9, bool))
+        m.ends = [[0, 1], [3, 5], [2, 4], [4, 0]]
+        with self.assertRaisesRegex(sparse.Error.BadState, "iteration 1 of kernel 'stretched' takes element 5 of 'x', which has 5"):
+            m.stretched.hess(0.7)
+
     def test_other_elements(self):
         m = self.m
         first = m.springs.hess((2.0, 0.3), 0.7)

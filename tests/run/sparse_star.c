@@ -56,6 +56,8 @@ KERNEL(linear, m)
 KERNEL(around, m)
 KERNEL(saved, m)
 KERNEL(plain, m)
+KERNEL(kept, m, 1.3)
+KERNEL(passive, m, 0.7)
 
 #define PROBLEM(k, n, block) \
     { \
@@ -63,7 +65,7 @@ KERNEL(plain, m)
     }
 static const problem problems[] = {PROBLEM(loops, N, 1), PROBLEM(branches, N, 1), PROBLEM(grid, P, 2),
                                    PROBLEM(whole, P, 2), PROBLEM(linear, N, 1),   PROBLEM(around, N, 1),
-                                   PROBLEM(saved, N, 1)};
+                                   PROBLEM(saved, N, 1), PROBLEM(kept, N, 1)};
 enum { PROBLEMS = sizeof problems / sizeof *problems };
 
 static tk_field *by_of(mod *m, const problem *p)
@@ -265,6 +267,30 @@ static void changed(mod *m, const problem *p)
     tk_sparse_free(s);
 }
 
+/* The matrix and energy of loops, twice: memory of gradients is zero before each product. */
+static void without_gradients(mod *m)
+{
+    static double values[2][MOST_ENTRIES];
+    const problem passive = PROBLEM(passive, N, 1), *const loops = &problems[0];
+    tk_sparse *s = NULL, *t = NULL;
+    set(m);
+    memcpy(m->y.data, m->x.data, sizeof(double) * N);
+    m->E.data[0] = m->F.data[0] = 2.5;
+    memset(values, 0, sizeof values);
+    CHECK_OK(m, loops->pattern(m, NULL, &s));
+    CHECK_OK(m, passive.pattern(m, NULL, &t));
+    for (int k = 0; k < 2; k++) {
+        CHECK_OK(m, loops->hess(m, s, values[0], MOST_ENTRIES));
+        CHECK_OK(m, passive.hess(m, t, values[1], MOST_ENTRIES));
+    }
+    CHECK(tk_sparse_values(s) == tk_sparse_values(t) && tk_sparse_values(s) > N);
+    for (size_t i = 0; i < tk_sparse_values(s); i++)
+        CHECK_NEAR(values[1][i], values[0][i], 1e-14);
+    CHECK_NEAR(m->F.data[0], m->E.data[0], 1e-14);
+    tk_sparse_free(s);
+    tk_sparse_free(t);
+}
+
 static const problem *in_program;
 
 static void program(void *user)
@@ -313,6 +339,7 @@ int main(void)
     joined(m, &problems[0], &plain);
     joined(m, &problems[1], &problems[0]);
     changed(m, &problems[1]);
+    without_gradients(m);
     sparse_star_destroy(m);
     return failures != 0;
 }

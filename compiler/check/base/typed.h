@@ -162,7 +162,7 @@ typedef struct tx_request {
     const ast_expr *list;
     const char **inputs; /* parameters by which it is, in the order of the list; NULL: by all floats */
     int ninputs;
-    ir_field *by; /* of ROWS and BLOCKS, which kernels have: the field */
+    ir_columns by; /* of ROWS and BLOCKS, which kernels have */
 } tx_request;
 
 struct tx_func {

@@ -153,6 +153,26 @@ static void inputs(ir_text *t, ir_request *r)
     vec_free(&read);
 }
 
+/* Fields: by x, u. */
+static void columns(ir_text *t, ir_columns *c)
+{
+    VEC(ir_field *) read = {0};
+    int i = 0;
+    for (const char *word = " by "; text_opt(t, word, i < c->n); word = ", ") {
+        void *f = t->out ? c->at[i] : NULL;
+        text_refer(t, &t->fields, "field", &f);
+        vec_push(&read, f);
+        i++;
+    }
+    if (!t->out) {
+        c->n = i;
+        c->at = ARENA_ARRAY(t->m->mem, ir_field *, i + 1);
+        for (int k = 0; k < i; k++)
+            c->at[k] = read.at[k];
+    }
+    vec_free(&read);
+}
+
 /* What derivatives a kernel is to have. */
 static void derive(ir_text *t, ir_func *f)
 {
@@ -175,11 +195,7 @@ static void derive(ir_text *t, ir_func *f)
         text_lit(t, n++ ? " " : "");
         text_lit(t, words[i]);
         inputs(t, r);
-        void *by = r->by;
-        if (text_opt(t, " by ", by != NULL)) {
-            text_refer(t, &t->fields, "field", &by);
-            r->by = by;
-        }
+        columns(t, &r->by);
     }
     text_lit(t, ")");
 }

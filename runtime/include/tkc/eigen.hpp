@@ -455,7 +455,7 @@ public:
     {
         return function(m, arguments..., p, values.data(), tk_sparse_values(p));
     }
-    /** tk_sparse_fix, behind the last add; one flag for each component of the field. */
+    /** tk_sparse_fix, behind the last add; one flag for each component of the fields. */
     template <class Flags> tk_status fix(const Flags &fixed)
     {
         using index = std::conditional_t<detail::is_eigen<Flags>, detail::Index, std::size_t>;

@@ -553,14 +553,14 @@ tk_status tk_sparse_project(tk_sparse *p, bool semidefinite);
 size_t tk_sparse_projected(const tk_sparse *p);
 
 /** Dirichlet conditions: zeroes row and column i of a Hessian where fixed[i], and sets their diagonal to 1. For all
- * layouts, behind the last m_k_hess. fixed: nfixed flags, one for each component of the field. n: values, as for
+ * layouts, behind the last m_k_hess. fixed: nfixed flags, one for each component of the fields. n: values, as for
  * m_k_hess. TK_BAD_ARGUMENT: a pointer is NULL, the pattern belongs to a Jacobian, or n or nfixed is wrong. */
 tk_status tk_sparse_fix(const tk_sparse *p, void *values, size_t n, const bool *fixed, size_t nfixed);
 
-/** Compares each entry of a sparse matrix with differences, zeros outside of its pattern too. The program launches the
- * kernels that have added to the values, about 24 times for each component of `by`.
+/** Compares each entry of the columns of `by` with differences, zeros outside of the pattern too. The program launches
+ * the kernels that have added to the values, about 24 times for each component of `by`.
  *
- * of: the energy, or the field of the residuals. by: the field of the columns. The differences are of the gradient by
+ * of: the energy, or the field of the residuals. by: a field of the columns. The differences are of the gradient by
  * tapes, or of the residuals. If both fields have duals, a Jacobian is also compared with forward mode. The `component`
  * of the result is row * columns + column; `reverse` is the entry. Otherwise like tk_gradcheck. */
 tk_status tk_gradcheck_sparse(const tk_sparse *pattern, const void *values, tk_field *of, tk_field *by,

@@ -311,16 +311,18 @@ typedef struct tk_storage {
     tk_plane plane;
 } tk_storage;
 
-/* A kernel whose iterations are elements. Each has `width` places: vertices, elements of field `by`, INT64_MIN for
- * none. A Jacobian has the rows of field `to`, whose number precedes the vertices. The energy of a Hessian is `to`.
- * Of a computed matrix, an element is a block: its row and its column. */
+/* A kernel whose iterations are elements. Each has `width` places: vertices, INT64_MIN for none. A vertex is `block`
+ * components of a field: number v of field by[i] is v * nby + i. A Jacobian has the rows of field `to`, whose number
+ * precedes the vertices. The energy of a Hessian is `to`. Of a computed matrix, an element is a block: its row and its
+ * column. */
 typedef struct tk_elements {
     const char *name;
-    int by, to, width;
+    const int *by;
+    int nby, block, to, width;
     bool hessian;
     tk_scalar elem; /* of the values */
-    /* Of a computed matrix, else NULL: planes that depend on the columns, the plane of the rows last; planes that the
-     * kernel writes. */
+    /* Of a computed matrix, else NULL: planes that depend on the columns, planes of rows last; planes that the kernel
+     * writes. */
     const tk_storage *active, *written;
     int nactive, nwritten;
 } tk_elements;

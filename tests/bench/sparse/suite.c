@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bench.h"
+#include "cases.h"
 #include "membrane.h"
 
 enum { LANES = 8, ROWS = 9, PAIRS = 3 };
@@ -287,6 +288,10 @@ enum { OURS, SCALAR, BY_LANES, PATTERN };
 
 static void print(const bench_row *r)
 {
+    if (r->of == cases_of_diffusion) {
+        print_diffusion(r);
+        return;
+    }
     const bench_times *t = &r->times;
     const data *d = r->data;
     const double ns = 1e9 / (double)d->triangles, indices = 4.0 * (double)(d->n + 3 * d->vertices + 1);
@@ -299,7 +304,7 @@ static void print(const bench_row *r)
 static const bench_size sizes[] = {{"72 triangles", {6}}, {"20,000", {100}}, {"999,698", {707}}, {NULL, {0}}};
 static const bench_case cases_of_meshes[] = {
     BENCH_CASE("membrane", NULL, NULL, sizes, create, difference, ours, by_scalars, by_lanes, pattern), {.name = NULL}};
-static const bench_case *const cases[] = {cases_of_meshes, NULL};
+static const bench_case *const cases[] = {cases_of_meshes, cases_of_diffusion, NULL};
 
 int main(int argc, char **argv)
 {

@@ -244,6 +244,17 @@ static void sparse(shapes *m)
     const Eigen::SparseMatrix<float> W = tkc::hessian<float>(shapes_well_hess_pattern, shapes_well_hess, m, 1.0f);
     CHECK(W.coeff(1, 1) == 3.0f && W.rows() == 4);
 
+    // by two fields, of three components and one: the columns of rest stand behind those of x
+    tkc::map(m->rest) << 0.5, -2;
+    const Eigen::SparseMatrix<double> T = tkc::jacobian(shapes_tied_jac_pattern, shapes_tied_jac, m, 2.0);
+    CHECK(T.rows() == 8 && T.cols() == 14 && T.nonZeros() == 20);
+    CHECK(T.coeff(6, 9) == -4 && T.coeff(6, 13) == 4 && T.coeff(3, 12) == 1 && T.coeff(2, 12) == 3);
+    tkc::sparse<double> S(true);
+    CHECK(S.pattern(shapes_slack_hess_pattern, m) == TK_OK && S.add(shapes_slack_hess, m) == TK_OK);
+    const Eigen::MatrixXd dense(S.map());
+    CHECK(dense(7, 7) == -4 && dense(7, 13) == 4 && dense(13, 7) == 4 && dense(13, 13) == 0);
+    CHECK(S.fix(std::vector<bool>(14, true)) == TK_OK && S.fix(std::vector<bool>(12, true)) == TK_BAD_ARGUMENT);
+
     projections(m);
     tkc::sparse<double> none;
     CHECK(!none.get() && none.add(shapes_hold_hess, m, 3.0) == TK_BAD_ARGUMENT && failure(m) == TK_BAD_ARGUMENT);

@@ -19,12 +19,15 @@ typedef struct computed_slot {
 } computed_slot;
 
 typedef struct computed {
-    ir_func *from;        /* a copy of the kernel; of a Hessian, its adjoint behind it */
-    bool hessian;         /* the Jacobian of the gradient */
-    ir_field *by, *to;    /* the field of the columns; the residuals, or the energy */
-    ir_storage in, out;   /* the memory of columns and rows */
+    ir_func *from; /* a copy of the kernel; of a Hessian, its adjoint behind it */
+    bool hessian;  /* the Jacobian of the gradient */
+    const ir_columns *by;
+    ir_field *to;         /* the residuals, or the energy */
+    ir_storage *out;      /* the memory of the rows */
+    int nout;             /* 0: not known yet */
     bool *active;         /* by ir_storage: it depends on the columns */
     bool *written;        /* by ir_storage */
+    bool *held;           /* by ir_storage: a gradient that its field has no plane for; arrays hold it. NULL: none */
     bool *varied;         /* by value: a float, or an array of floats, that depends on the columns */
     unsigned char *level; /* by value */
     bool *collapsed;      /* by value: an array whose elements share one set */
@@ -38,11 +41,12 @@ void computed_follow(computed *c, bool adjoint);
 /* Of a Hessian that is followed: the energy. Then appends the adjoint. Sets why and at. */
 void computed_append_adjoint(computed *c);
 void computed_refuse(computed *c, src_loc at, const char *format, const char *name);
+bool computed_is_row(const computed *c, ir_storage at);
 computed_slot *computed_slot_of(computed *c, const ir_layout *l, int64_t number);
 void computed_free(computed *c);
-/* Arrays, one for each active memory, in order, the rows' last, behind the parameters of f: of sets, or of tangents. By
- * ir_storage. */
-ir_field **computed_arrays(const computed *c, ir_func *f, bool of_sets);
+/* Arrays that hold gradients, by ir_storage; behind them, arrays, one for each active memory, in order, those of rows
+ * last, behind the parameters of f: of sets, or of tangents. By ir_storage. */
+ir_field **computed_arrays(const computed *c, ir_func *f, bool of_sets, ir_field **holders);
 /* The kernel that carries sets: a new function in the module. */
 ir_func *computed_sets(computed *c, const char *name);
 /* The kernel of the product. */

@@ -43,9 +43,11 @@ static void check_field(computed *c, ir_field *f)
     const access_order o = order_of(c, f);
     const bool read = o.first_read != INT32_MAX;
     if (c->written[at] && read && o.last_write >= o.first_read)
-        computed_refuse(c, o.write, "'%s' is written where it has been read: its values are needed again", f->name);
-    if (c->written[at] && f->saved)
-        computed_refuse(c, o.write, "it writes the saved field '%s'", f->name);
+        computed_refuse(c, o.write,
+                        "'%s' is written where it has been read, and the old values are needed again: write to another "
+                        "field",
+                        f->name);
+    c->held[ir_storage_of(f, IR_GRAD)] = false;
     if (!c->active[at] || c->why)
         return;
     if (c->written[at] && !read && is_energy(f)) {
@@ -53,31 +55,37 @@ static void check_field(computed *c, ir_field *f)
             computed_refuse(c, o.write, "'%s' is a second energy", f->name);
         c->to = f;
     }
-    if ((f == c->by || f == c->to || read) && !f->grad)
-        computed_refuse(c, f == c->by ? c->from->loc : o.write, "'%s' is not needs_grad", f->name);
+    const bool needed = ir_columns_have(c->by, f) || f == c->to || read;
+    c->held[ir_storage_of(f, IR_GRAD)] = needed && !f->grad;
 }
 
 static void find_energy(computed *c)
 {
     const ir_module *m = c->from->module;
+    c->held = ARENA_ARRAY(m->mem, bool, ir_storage_count(m) + 1);
     for (size_t i = 0; i < m->nfields && !c->why; i++)
         check_field(c, m->fields.at[i]);
     if (!c->to)
-        computed_refuse(c, c->from->loc, "no energy depends on '%s': that is a field of one float", c->by->name);
+        computed_refuse(c, c->from->loc, "no energy depends on '%s': that is a field of one float",
+                        ir_columns_names(m->mem, c->by, "' or '"));
 }
 
 /* ---- the adjoint ---- */
 
-/* By the fields that depend on the columns alone. NULL: refused, and reported. */
+/* By the fields that depend on the columns alone. What is saved is as the kernel leaves it. NULL: refused, and
+ * reported. */
 static ir_func *adjoint_of(computed *c)
 {
     ir_func *f = c->from;
     const ir_module *m = f->module;
-    bool *grad = ARENA_ARRAY(m->mem, bool, m->fields.len + 1);
+    bool *grad = ARENA_ARRAY(m->mem, bool, m->fields.len + 1), *saved = ARENA_ARRAY(m->mem, bool, m->fields.len + 1);
     for (size_t i = 0; i < m->fields.len; i++) {
         ir_field *field = m->fields.at[i];
         grad[i] = field->grad;
+        saved[i] = field->saved;
         field->grad &= c->active[ir_storage_of(field, IR_DATA)];
+        field->grad |= c->held[ir_storage_of(field, IR_GRAD)];
+        field->saved = false;
     }
     ir_sigparam *sig = ARENA_ARRAY(m->mem, ir_sigparam, f->nsig + 1);
     for (int i = 0; i < f->nsig; i++) {
@@ -88,8 +96,10 @@ static ir_func *adjoint_of(computed *c)
     ir_forget_origins(f);
     ir_func *g = pass_reverse(f) ? f->ad.grad : NULL;
     f->ad.grad = NULL;
-    for (size_t i = 0; i < m->fields.len; i++)
+    for (size_t i = 0; i < m->fields.len; i++) {
         m->fields.at[i]->grad = grad[i];
+        m->fields.at[i]->saved = saved[i];
+    }
     return g;
 }
 

@@ -13,6 +13,14 @@ void computed_refuse(computed *c, src_loc at, const char *format, const char *na
     c->at = at.line ? at : c->from->loc;
 }
 
+bool computed_is_row(const computed *c, ir_storage at)
+{
+    for (int i = 0; i < c->nout; i++)
+        if (c->out[i] == at)
+            return true;
+    return false;
+}
+
 /* ---- memory and values that are differentiated ---- */
 
 static bool is_active(void *ctx, const ir_field *f, ir_plane p)
@@ -305,9 +313,9 @@ static void check_access(computed *c, const ir_op *op)
 {
     const ir_field *f = ir_field_of(op);
     const ir_storage at = ir_storage_of_op(op);
-    if (ir_access_attr(op)->plane != IR_DATA && !c->out)
+    if (ir_access_attr(op)->plane != IR_DATA && !c->nout)
         computed_refuse(c, op->loc, "it uses a derivative of '%s'", f->name);
-    if (at == c->in && op_writes_field(op->code))
+    if (ir_access_attr(op)->plane == IR_DATA && ir_columns_have(c->by, f) && op_writes_field(op->code))
         computed_refuse(c, op->loc, "'%s' is written", f->name);
     if (!c->active[at])
         return;
@@ -410,21 +418,23 @@ static void find_rows(computed *c)
     for (size_t i = 0; i < m->nfields; i++) {
         ir_field *f = m->fields.at[i];
         const ir_storage at = ir_storage_of(f, IR_DATA);
-        if (!c->active[at] || !c->written[at] || f->scratch || f == c->by)
+        if (!c->active[at] || !c->written[at] || f->scratch || ir_columns_have(c->by, f))
             continue;
         all[n < 2 ? n++ : 1] = f;
         if (!reads(c->from, at))
             last[nlast < 2 ? nlast++ : 1] = f;
     }
     if (!n)
-        computed_refuse(c, c->from->loc, "it stores nothing that depends on '%s'", c->by->name);
+        computed_refuse(c, c->from->loc, "it stores nothing that depends on '%s'",
+                        ir_columns_names(m->mem, c->by, "' or '"));
     else if (n > 1 && nlast != 1)
         computed_refuse(c, c->from->loc,
                         nlast ? "'%s' and another field are both results: residuals are one field"
                               : "it reads each of its results again, '%s' too: residuals are one field",
                         nlast ? last[0]->name : all[0]->name);
     c->to = n == 1 ? all[0] : last[0];
-    c->out = c->to ? ir_storage_of(c->to, IR_DATA) : 0;
+    if (c->to)
+        c->out[c->nout++] = ir_storage_of(c->to, IR_DATA);
 }
 
 static void check_signature(computed *c)
@@ -448,9 +458,12 @@ void computed_follow(computed *c, bool adjoint)
     c->varied = ARENA_ARRAY(mem, bool, nvalues + 1);
     c->collapsed = ARENA_ARRAY(mem, bool, nvalues + 1);
     c->level = ARENA_ARRAY(mem, unsigned char, nvalues + 1);
-    c->in = ir_storage_of(c->by, IR_DATA);
-    c->out = adjoint ? ir_storage_of(c->by, ir_adjoint_of(IR_DATA)) : 0;
-    c->active[c->in] = true;
+    c->out = ARENA_ARRAY(mem, ir_storage, c->by->n + 1);
+    for (int i = 0; i < c->by->n; i++) {
+        c->active[ir_storage_of(c->by->at[i], IR_DATA)] = true;
+        if (adjoint)
+            c->out[c->nout++] = ir_storage_of(c->by->at[i], ir_adjoint_of(IR_DATA));
+    }
     vec_clear(&c->slots);
     check_signature(c);
     find_active(c);

@@ -231,27 +231,39 @@ static void sets_region(sets *s, ir_builder *b, const ir_region *r)
 
 /* ---- the kernel ---- */
 
-ir_field **computed_arrays(const computed *c, ir_func *f, bool of_sets)
+typedef struct arrays {
+    ir_func *func;
+    bool of_sets;
+    int n;
+} arrays;
+
+static ir_field *add_array(arrays *to, const char *name, ir_storage at)
+{
+    ir_module *m = to->func->module;
+    const ir_field *of = ir_storage_field(m, at);
+    (void)hidden_count(to->func, arena_printf(m->mem, "size%d", to->n));
+    ir_field *a = hidden_array(to->func, arena_printf(m->mem, "%s%d", name, to->n++), to->of_sets ? SC_I64 : of->elem,
+                               1, true);
+    a->beside = of;
+    a->beside_plane = ir_storage_plane(at);
+    return a;
+}
+
+ir_field **computed_arrays(const computed *c, ir_func *f, bool of_sets, ir_field **holders)
 {
     const ir_module *m = f->module;
-    arena *mem = m->mem;
     const size_t nstorages = m->nfields * IR_PLANES;
-    ir_field **all = ARENA_ARRAY(mem, ir_field *, ir_storage_count(m) + 1);
-    VEC(ir_storage) order = {0};
+    const char *name = of_sets ? "sets" : "tangents";
+    ir_field **all = ARENA_ARRAY(m->mem, ir_field *, nstorages + 1);
+    arrays to = {f, of_sets, 0};
     for (size_t at = 0; at < nstorages; at++)
-        if (c->active[at] && at != c->out)
-            vec_push(&order, at);
-    vec_push(&order, c->out);
-    for (size_t i = 0; i < order.len; i++) {
-        const ir_field *of = ir_storage_field(m, order.at[i]);
-        (void)hidden_count(f, arena_printf(mem, "size%d", (int)i));
-        ir_field *a = hidden_array(f, arena_printf(mem, "%s%d", of_sets ? "sets" : "tangents", (int)i),
-                                   of_sets ? SC_I64 : of->elem, 1, true);
-        a->beside = of;
-        a->beside_plane = ir_storage_plane(order.at[i]);
-        all[order.at[i]] = a;
-    }
-    vec_free(&order);
+        if (c->held && c->held[at])
+            holders[at] = add_array(&to, "gradient", at);
+    for (size_t at = 0; at < nstorages; at++)
+        if (c->active[at] && !computed_is_row(c, at))
+            all[at] = add_array(&to, name, at);
+    for (int i = 0; i < c->nout; i++)
+        all[c->out[i]] = add_array(&to, name, c->out[i]);
     return all;
 }
 
@@ -263,8 +275,9 @@ ir_func *computed_sets(computed *c, const char *name)
     sets s = {.c = c, .out = out, .val = ir_map_create(c->from), .set = ir_map_create(c->from), .region = sets_region};
     for (int i = 0; i < c->from->body->nparams; i++)
         ir_map_set(&s.val, c->from->body->params[i], ir_region_param_like(out->body, c->from->body->params[i]));
-    hidden_begin(out, c->from->ad.primal, 2 * (int)ir_storage_count(out->module));
-    s.memory = computed_arrays(c, out, true);
+    hidden_begin(out, c->from->ad.primal, 4 * (int)ir_storage_count(out->module));
+    s.memory = computed_arrays(c, out, true,
+                               ARENA_ARRAY(out->module->mem, ir_field *, ir_storage_count(out->module) + 1));
     ir_builder b = {.func = out, .region = out->body, .loc = out->loc};
     sets_region(&s, &b, c->from->body);
     ir_yield(&b, 0, NULL);

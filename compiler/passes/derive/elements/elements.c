@@ -28,7 +28,8 @@ static const char *kind_word(const ir_request *r)
 
 static void refuse(const ir_func *k, const ir_request *r, const char *why, src_loc at)
 {
-    diag(k->module->diag, span_at(at), DIAG_ELEMENTS, k->name, kind_word(r), r->by->name, why);
+    diag(k->module->diag, span_at(at), DIAG_ELEMENTS, k->name, kind_word(r),
+         ir_columns_names(k->module->mem, &r->by, ", "), why);
 }
 
 static ir_func *kernel_of(const ir_func *base, const ir_func *k, const ir_request *r, const char *what)
@@ -41,10 +42,10 @@ static const char *make_elements(ir_func *k, const ir_request *r, const ir_func 
 {
     ir_func *places = kernel_of(base, k, r, "places"), *sweep = kernel_of(base, k, r, "sweep");
     const size_t listed = k->module->matrices.len;
-    elements e = elements_of(places, r->kind, r->by), s = {.why = e.why, .at = e.at};
+    elements e = elements_of(places, r), s = {.why = e.why, .at = e.at};
     const int arity = elements_arity(&e);
     if (!e.why) {
-        s = elements_of(sweep, r->kind, r->by);
+        s = elements_of(sweep, r);
         make_sweep(&s, k, arity);
         if (!s.why)
             make_places(&e, k);
@@ -81,7 +82,7 @@ bool pass_elements(ir_func *k)
 {
     const int errors = diag_error_count(k->module->diag);
     for (int i = 0; i < k->ad.nrequests; i++)
-        if (k->ad.requests[i].by)
+        if (k->ad.requests[i].by.n)
             make(k, &k->ad.requests[i]);
     return diag_error_count(k->module->diag) == errors;
 }

@@ -1,5 +1,5 @@
-/* The elements of a kernel, internal to this folder: the iterations of its parallel loops. Each reads components of one
- * field at some places, its vertices, and adds to an energy (a Hessian) or stores a residual (a Jacobian). */
+/* The elements of a kernel, internal to this folder: the iterations of its parallel loops. Each reads components of
+ * fields at some places, its vertices, and adds to an energy (a Hessian) or stores a residual (a Jacobian). */
 #ifndef TKC_ELEMENTS_INT_H
 #define TKC_ELEMENTS_INT_H
 
@@ -11,18 +11,27 @@ typedef struct element_read {
     int vertex, comp;
 } element_read;
 
+/* A block of columns: part `part` of an element of a field, which has several if fields have other numbers of
+ * components. */
+typedef struct element_vertex {
+    const ir_op *load; /* its field and subscripts */
+    int part;
+} element_vertex;
+
 /* One parallel loop. */
 typedef struct element_loop {
     ir_op *task;
     VEC(element_read) reads;
-    VEC(const ir_op *) vertices; /* a load of each: its subscripts */
-    VEC(ir_op *) writes;         /* of the energy or residual, at the top of the body */
+    VEC(element_vertex) vertices;
+    VEC(ir_op *) writes; /* of the energy or residual, at the top of the body */
 } element_loop;
 
 typedef struct elements {
-    ir_func *kernel;   /* a copy of the program's */
-    int kind;          /* IR_DERIVE_ROWS, IR_DERIVE_BLOCKS */
-    ir_field *by, *to; /* to: energy or residual */
+    ir_func *kernel; /* a copy of the program's */
+    int kind;        /* IR_DERIVE_ROWS, IR_DERIVE_BLOCKS */
+    const ir_columns *by;
+    int block;    /* of the columns: components of a vertex */
+    ir_field *to; /* energy or residual */
     VEC(element_loop) loops;
     bool *active;    /* value id -> it follows from `by` */
     const char *why; /* there is no such matrix; NULL: there is */
@@ -30,7 +39,7 @@ typedef struct elements {
 } elements;
 
 /* Of a kernel whose calls are expanded and whose short loops are written out. Sets why and at if it is refused. */
-elements elements_of(ir_func *kernel, int kind, ir_field *by);
+elements elements_of(ir_func *kernel, const ir_request *r);
 void elements_free(elements *e);
 /* Vertices of an element; of the loop that has the most. */
 int elements_arity(const elements *e);

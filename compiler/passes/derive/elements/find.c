@@ -15,6 +15,11 @@ static const char *text(const elements *e, const char *format, const char *name)
     return arena_printf(e->kernel->module->mem, format, name);
 }
 
+static const char *columns_text(const elements *e, const char *format)
+{
+    return text(e, format, ir_columns_names(e->kernel->module->mem, e->by, "' or '"));
+}
+
 /* ---- what operations touch ---- */
 
 typedef struct sought {
@@ -61,32 +66,32 @@ static void seek_call(ir_op *op, void *ctx)
         s->call = op;
 }
 
-/* Of op, or inside of it, the first that reads `by`; NULL: none. */
-static const ir_op *reading_call(const elements *e, ir_op *op)
+/* Of op, or inside of it, the first that reads f; NULL: none. */
+static const ir_op *reading_call(const elements *e, ir_op *op, const ir_field *f)
 {
-    call_sought s = {e->kernel->module, e->by, NULL};
+    call_sought s = {e->kernel->module, f, NULL};
     seek_call(op, &s);
     for (int r = 0; r < op->nregions; r++)
         ir_walk(op->regions[r], seek_call, &s);
     return s.call;
 }
 
-static void refuse_call(elements *e, const ir_op *call)
+static void refuse_call(elements *e, const ir_op *call, const ir_field *read)
 {
     const ir_func *f = ir_callee_of(call);
     refuse(
         e, call->loc,
         arena_printf(e->kernel->module->mem,
                      "'%s' is read in function '%s', which is not inlined: %s. Read '%s' before, and pass the values",
-                     e->by->name, f->name,
+                     read->name, f->name,
                      f->ad.custom_grad || f->ad.custom_jvp ? "its derivative is the program's"
                                                            : "it is large, and called in several places",
-                     e->by->name));
+                     read->name));
 }
 
 /* ---- operations that may not touch fields ---- */
 
-/* That of `by`, or writes, where op may do neither. */
+/* Those of the columns, or writes, where op may do neither. */
 static void refuse_touching(elements *e, ir_op *op, const char *reads)
 {
     const ir_module *m = e->kernel->module;
@@ -100,11 +105,11 @@ static void refuse_touching(elements *e, ir_op *op, const char *reads)
                               "'%s' is written in a branch or an inner loop: add to a local variable, and "
                               "that to the field once",
                               f->name)
-                   : f == e->by ? text(e, "'%s' is written", f->name)
-                                : text(e, "'%s' is written as well", f->name));
-        else if (x.at[s] && f == e->by && reading_call(e, op))
-            refuse_call(e, reading_call(e, op));
-        else if (x.at[s] && f == e->by)
+                   : ir_columns_have(e->by, f) ? text(e, "'%s' is written", f->name)
+                                               : text(e, "'%s' is written as well", f->name));
+        else if (x.at[s] && ir_columns_have(e->by, f) && reading_call(e, op, f))
+            refuse_call(e, reading_call(e, op, f), f);
+        else if (x.at[s] && ir_columns_have(e->by, f))
             refuse(e, read_in(op, f), text(e, reads, f->name));
         else if (x.at[s] && f == e->to)
             refuse(e, op->loc, text(e, "'%s' is read as well", f->name));
@@ -112,9 +117,9 @@ static void refuse_touching(elements *e, ir_op *op, const char *reads)
     effects_free(&x);
 }
 
-static bool is_access(const ir_op *op, ir_opcode code, const ir_field *f)
+static bool is_read(const elements *e, const ir_op *op)
 {
-    return op->code == code && ir_field_of(op) == f && ir_access_attr(op)->plane == IR_DATA;
+    return op->code == OP_LOAD && ir_columns_have(e->by, ir_field_of(op)) && ir_access_attr(op)->plane == IR_DATA;
 }
 
 /* ---- activity in a body ---- */
@@ -159,7 +164,7 @@ static void follow(elements *e, ir_op *op)
     if (!s.active || is_event(op))
         return;
     if (s.outer_array)
-        refuse(e, op->loc, text(e, "a local array holds what depends on '%s': use a vector", e->by->name));
+        refuse(e, op->loc, columns_text(e, "a local array holds what depends on '%s': use a vector"));
     for (int i = 0; i < op->nres; i++)
         e->active[op->res[i]->id] = true;
 }
@@ -168,6 +173,8 @@ static void follow(elements *e, ir_op *op)
 
 static bool same_vertex(const ir_op *a, const ir_op *b)
 {
+    if (ir_field_of(a) != ir_field_of(b))
+        return false;
     bool same = true;
     for (int d = 0; d < ir_field_of(a)->ndim; d++) {
         const ir_value *x = a->args[d], *y = b->args[d];
@@ -178,20 +185,27 @@ static bool same_vertex(const ir_op *a, const ir_op *b)
 
 static void add_read(elements *e, element_loop *l, ir_op *op)
 {
-    const int ndim = e->by->ndim;
+    const ir_field *f = ir_field_of(op);
+    const int ndim = f->ndim;
     for (int d = 0; d <= ndim; d++)
         if (e->active[op->args[d]->id])
-            refuse(e, op->loc, text(e, "a subscript of '%s' depends on the field itself", e->by->name));
+            refuse(e, op->loc,
+                   text(e,
+                        e->by->n == 1 ? "a subscript of '%s' depends on the field itself"
+                                      : "a subscript of '%s' depends on a field of the columns",
+                        f->name));
     if (!ir_component_known(op)) {
-        refuse(e, op->loc, text(e, "the component of '%s' that is read is not constant", e->by->name));
+        refuse(e, op->loc, text(e, "the component of '%s' that is read is not constant", f->name));
         return;
     }
     e->active[op->res[0]->id] = true;
-    element_read r = {op, 0, (int)ir_int(op->args[ndim])};
-    while (r.vertex < (int)l->vertices.len && !same_vertex(l->vertices.at[r.vertex], op))
+    const int comp = (int)ir_int(op->args[ndim]), part = comp / e->block;
+    element_read r = {op, 0, comp % e->block};
+    while (r.vertex < (int)l->vertices.len &&
+           !(l->vertices.at[r.vertex].part == part && same_vertex(l->vertices.at[r.vertex].load, op)))
         r.vertex++;
     if (r.vertex == (int)l->vertices.len)
-        vec_push(&l->vertices, op);
+        vec_push(&l->vertices, ((element_vertex){op, part}));
     for (size_t i = 0; i < l->reads.len; i++)
         if (l->reads.at[i].vertex == r.vertex && l->reads.at[i].comp == r.comp) {
             ir_replace_uses(l->task->regions[0], op->res[0], l->reads.at[i].load->res[0]);
@@ -231,7 +245,7 @@ static void add_residual(elements *e, element_loop *l, ir_op *op)
 static bool is_output(elements *e, const ir_op *op)
 {
     const ir_opcode code = e->kind == IR_DERIVE_BLOCKS ? OP_ACCUM : OP_STORE;
-    if (op->code != code || ir_field_of(op) == e->by || ir_access_attr(op)->plane != IR_DATA)
+    if (op->code != code || ir_columns_have(e->by, ir_field_of(op)) || ir_access_attr(op)->plane != IR_DATA)
         return false;
     e->to = e->to ? e->to : ir_field_of(op);
     return ir_field_of(op) == e->to;
@@ -245,7 +259,7 @@ static void find_loop(elements *e, ir_op *task)
     if (e->kind == IR_DERIVE_ROWS && e->loops.len)
         refuse(e, task->loc, "it has a second parallel loop");
     for (ir_op *op = task->regions[0]->first; op && !e->why; op = op->next) {
-        if (is_access(op, OP_LOAD, e->by)) {
+        if (is_read(e, op)) {
             add_read(e, &l, op);
         } else if (is_output(e, op)) {
             if (e->kind == IR_DERIVE_BLOCKS)
@@ -261,7 +275,7 @@ static void find_loop(elements *e, ir_op *task)
     for (size_t i = 0; i < l.writes.len; i++)
         active |= e->active[ir_stored_value(l.writes.at[i])->id];
     if (!e->why && !active)
-        refuse(e, task->loc, text(e, "a parallel loop gives nothing that depends on '%s'", e->by->name));
+        refuse(e, task->loc, columns_text(e, "a parallel loop gives nothing that depends on '%s'"));
     vec_push(&e->loops, l);
 }
 
@@ -279,9 +293,9 @@ static void refuse_signature(elements *e)
         refuse(e, f->loc, "it draws random numbers");
 }
 
-elements elements_of(ir_func *kernel, int kind, ir_field *by)
+elements elements_of(ir_func *kernel, const ir_request *r)
 {
-    elements e = {.kernel = kernel, .kind = kind, .by = by};
+    elements e = {.kernel = kernel, .kind = r->kind, .by = &r->by, .block = ir_columns_block(&r->by)};
     e.active = ARENA_ARRAY(kernel->module->mem, bool, kernel->next_value + 1);
     refuse_signature(&e);
     for (ir_op *op = kernel->body->first; op && !e.why; op = op->next)

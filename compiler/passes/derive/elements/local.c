@@ -17,7 +17,7 @@ typedef struct extraction {
 static bool is_part(const ir_op *op, void *ctx)
 {
     const extraction *t = ctx;
-    const bool read = op->code == OP_LOAD && ir_field_of(op) == t->e->by;
+    const bool read = op->code == OP_LOAD && ir_columns_have(t->e->by, ir_field_of(op));
     if (op->region->parent->code != OP_TASK)
         return true;
     return op->nres && !read && t->e->active[op->res[0]->id];

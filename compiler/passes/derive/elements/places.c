@@ -14,6 +14,24 @@ static ir_value *number_of(ir_builder *b, const ir_op *access)
     return at;
 }
 
+/* Of the block among those of its field; if there are several fields, times their number, and the field's added. */
+static ir_value *number_of_vertex(const elements *e, ir_builder *b, const element_vertex *v)
+{
+    ir_field *f = ir_field_of(v->load);
+    const int parts = ir_field_ncomp(f) / e->block;
+    ir_value *at = number_of(b, v->load);
+    if (parts > 1)
+        at = ir_op2(b, OP_MUL, at, ir_const_i(b, SC_I64, parts));
+    if (v->part)
+        at = ir_op2(b, OP_ADD, at, ir_const_i(b, SC_I64, v->part));
+    int field = 0;
+    while (e->by->at[field] != f)
+        field++;
+    if (e->by->n > 1)
+        at = ir_op2(b, OP_MUL, at, ir_const_i(b, SC_I64, e->by->n));
+    return field ? ir_op2(b, OP_ADD, at, ir_const_i(b, SC_I64, field)) : at;
+}
+
 static void store_places(const elements *e, const element_loop *l, ir_builder *b, ir_value *element, ir_field *places,
                          int width)
 {
@@ -24,7 +42,7 @@ static void store_places(const elements *e, const element_loop *l, ir_builder *b
         if (v < rows)
             number = number_of(b, l->writes.at[0]);
         else if (v - rows < (int)l->vertices.len)
-            number = number_of(b, l->vertices.at[v - rows]);
+            number = number_of_vertex(e, b, &l->vertices.at[v - rows]);
         else
             number = ir_const_i(b, SC_I64, INT64_MIN);
         ir_store(b, places, IR_DATA, &at, zero, number);

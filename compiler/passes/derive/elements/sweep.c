@@ -24,18 +24,18 @@ static int64_t triangle(int64_t n)
 
 int elements_numbers(const elements *e, int arity)
 {
-    const int64_t ncols = (int64_t)arity * ir_field_ncomp(e->by);
+    const int64_t ncols = (int64_t)arity * e->block;
     if (ncols > 1000)
         return INT32_MAX;
     return (int)(e->kind == IR_DERIVE_ROWS ? ncols * ir_field_ncomp(e->to)
-                                           : triangle(ncols) + (e->by->grad ? ncols : 0));
+                                           : triangle(ncols) + (ir_columns_have_grad(e->by) ? ncols : 0));
 }
 
 /* ---- the number of an entry ---- */
 
 static int column(const sweep *s, const element_read *r)
 {
-    return r->vertex * ir_field_ncomp(s->e->by) + r->comp;
+    return r->vertex * s->e->block + r->comp;
 }
 
 static int entry(const sweep *s, const element_loop *l, const element_matrix *x, int i, int j)
@@ -55,7 +55,7 @@ static void each_number(const sweep *s, const element_loop *l, const element_mat
 {
     int result = 0;
     for (int i = 0; i < x->nrows && s->e->kind == IR_DERIVE_BLOCKS; i++, result++)
-        if (s->e->by->grad)
+        if (ir_field_of(l->reads.at[x->rows[i]].load)->grad)
             fn(ctx, s->nblock + column(s, &l->reads.at[x->rows[i]]), result);
     for (int i = 0; i < x->nrows; i++)
         for (int j = 0; j < x->ncols; j++)
@@ -150,7 +150,7 @@ static element_matrix *matrices_of(elements *e, int arity)
 
 static sweep sweep_of(const elements *e, const element_matrix *x, int arity)
 {
-    sweep s = {.e = e, .ncols = arity * ir_field_ncomp(e->by), .count = elements_numbers(e, arity)};
+    sweep s = {.e = e, .ncols = arity * e->block, .count = elements_numbers(e, arity)};
     s.nblock = e->kind == IR_DERIVE_BLOCKS ? (int)triangle(s.ncols) : s.count;
     s.used = ARENA_ARRAY(e->kernel->module->mem, bool, s.count + 1);
     for (size_t i = 0; i < e->loops.len; i++)
@@ -174,7 +174,7 @@ void make_sweep(elements *e, ir_func *of, int arity)
     ir_value *room = hidden_count(f, "room");
     if (e->kind == IR_DERIVE_BLOCKS)
         s.energies = hidden_array(f, "energies", e->to->elem, 1, true);
-    s.stage = hidden_array(f, "stage", e->kind == IR_DERIVE_BLOCKS ? e->by->elem : e->to->elem, 2, true);
+    s.stage = hidden_array(f, "stage", e->kind == IR_DERIVE_BLOCKS ? ir_columns_type(e->by) : e->to->elem, 2, true);
     ir_builder b = {.func = f, .region = f->body, .before = f->body->first, .loc = f->loc};
     ir_value *total = ir_const_i(&b, SC_I64, 0), *ran = total, *most = ir_const_i(&b, SC_I64, MAX_ROOM);
     room = ir_op2(&b, OP_MIN, ir_op2(&b, OP_MAX, room, total), most);
