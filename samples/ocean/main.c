@@ -87,8 +87,7 @@ static double error(const basin *o)
 static double run(sample *s)
 {
     basin *o = (basin *)s;
-    tk_mpi_counts before;
-    tk_mpi_count(s->session, &before);
+    const processes_mark from = processes_now(s->session);
     TK_TAPE(o->m, o->m->loss)
     {
         simulate(o, ocean_compare, FOUND);
@@ -96,7 +95,7 @@ static double run(sample *s)
         tk_allsum(s->session, o->m->loss.field);
     }
     if (o->traffic)
-        processes_print(&o->p, s->session, &before);
+        processes_print(&o->p, s->session, &from);
     o->errors[1] = error(o);
     return (double)*o->m->loss.data;
 }

@@ -74,26 +74,41 @@ static inline void processes_gather(const processes *p, float *x, int n)
     MPI_Reduce(p->rank == 0 ? MPI_IN_PLACE : x, x, n, MPI_FLOAT, MPI_SUM, 0, MPI_COMM_WORLD);
 }
 
-/* Prints the messages and bytes of the process that has sent most since `before`. */
-static inline void processes_print(const processes *p, tk_session *s, const tk_mpi_counts *before)
+typedef struct processes_mark {
+    tk_mpi_counts counts;
+    double time;
+} processes_mark;
+
+static inline processes_mark processes_now(tk_session *s)
 {
-    tk_mpi_counts c = {.agreements = 0};
-    tk_mpi_count(s, &c);
-    uint64_t x[] = {c.primal.messages - before->primal.messages, c.primal.bytes - before->primal.bytes,
-                    c.adjoint.messages - before->adjoint.messages, c.adjoint.bytes - before->adjoint.bytes,
-                    c.agreements - before->agreements};
-    MPI_Allreduce(MPI_IN_PLACE, x, 5, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD);
+    processes_mark m = {.time = MPI_Wtime()};
+    tk_mpi_count(s, &m.counts);
+    return m;
+}
+
+/* Prints messages, bytes and milliseconds since `from`: each is the most of a process. */
+static inline void processes_print(const processes *p, tk_session *s, const processes_mark *from)
+{
+    const processes_mark now = processes_now(s);
+    const tk_mpi_counts *a = &from->counts, *b = &now.counts;
+    double x[] = {(double)(b->primal.messages - a->primal.messages),
+                  (double)(b->primal.bytes - a->primal.bytes),
+                  (double)(b->adjoint.messages - a->adjoint.messages),
+                  (double)(b->adjoint.bytes - a->adjoint.bytes),
+                  (double)(b->agreements - a->agreements),
+                  1e3 * (now.time - from->time)};
+    MPI_Allreduce(MPI_IN_PLACE, x, 6, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     if (p->rank == 0)
-        printf("traffic: primal %llu messages, %llu bytes; adjoint %llu messages, %llu bytes; %llu agreements\n",
-               (unsigned long long)x[0], (unsigned long long)x[1], (unsigned long long)x[2], (unsigned long long)x[3],
-               (unsigned long long)x[4]);
+        printf(
+            "traffic: primal %.0f messages, %.0f bytes; adjoint %.0f messages, %.0f bytes; %.0f agreements; %.3f ms\n",
+            x[0], x[1], x[2], x[3], x[4], x[5]);
 }
 
 #else
 /* One process: in a basin with walls no ghost has an owner, so that exchanges copy nothing, and a sum has one part. */
-typedef struct tk_mpi_counts {
+typedef struct processes_mark {
     int none;
-} tk_mpi_counts;
+} processes_mark;
 #define MPI_COMM_WORLD 0
 
 static inline processes processes_begin(int *argc, char ***argv)
@@ -114,9 +129,14 @@ static inline void processes_gather(const processes *p, float *x, int n)
 {
     (void)p, (void)x, (void)n;
 }
-static inline void processes_print(const processes *p, tk_session *s, const tk_mpi_counts *before)
+static inline processes_mark processes_now(tk_session *s)
 {
-    (void)p, (void)s, (void)before;
+    (void)s;
+    return (processes_mark){0};
+}
+static inline void processes_print(const processes *p, tk_session *s, const processes_mark *from)
+{
+    (void)p, (void)s, (void)from;
     printf("traffic: none, in one process without MPI\n");
 }
 static inline tk_status tk_mpi_attach(tk_session *s, int comm)
@@ -126,11 +146,6 @@ static inline tk_status tk_mpi_attach(tk_session *s, int comm)
 }
 static inline tk_status tk_mpi_detach(tk_session *s)
 {
-    return tk_session_status(s);
-}
-static inline tk_status tk_mpi_count(tk_session *s, tk_mpi_counts *counts)
-{
-    counts->none = 0;
     return tk_session_status(s);
 }
 static inline tk_halo *tk_halo_create_box(tk_session *s, tk_field *const *fields, int n, const tk_halo_box *box)

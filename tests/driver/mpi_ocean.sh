@@ -1,6 +1,6 @@
 # samples/ocean without MPI, and on 1, 2 and 4 processes: the loss, a derivative along a direction and differences; the bottom is found, with and without a budget, with the same losses; counted messages and bytes.
 # slow: 20
-# inputs: runtime tests/mpi samples/common samples/ocean c:samples/ocean/ocean.tk
+# inputs: runtime tests/mpi samples/common samples/ocean c:samples/ocean/ocean.tk tests/bench/large.py
 . "$ROOT/tests/mpi/common.sh"
 pkg-config --exists cairo popt || { echo "no cairo or popt"; exit 77; }
 ocean=$ROOT/samples/ocean
@@ -57,6 +57,9 @@ on 4 ./many --size=12 --steps=10 --iterations=0 --budget=0 --no-picture --traffi
 grep -q '^traffic: primal 33 messages, 6944 bytes; adjoint 33 messages, 6944 bytes; ' out || { cat out; exit 1; }
 ./alone --size=12 --steps=10 --iterations=0 --no-picture --traffic >out
 grep -q '^traffic: none' out
+
+# the formula of docs/large.md, also for a part with 8 neighbours
+python3 "$ROOT/tests/bench/large.py" ./many --check --real 8 --mpirun "mpirun $mpi_flags"
 
 # what several processes refuse
 if on 2 ./many --window >/dev/null; then exit 1; fi
