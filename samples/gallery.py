@@ -14,7 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 GALLERY = ROOT / "docs" / "gallery"
 ORDER = ["mass_spring", "rigid_body", "billiards", "diffmpm", "diffmpm3d", "liquid", "smoke", "wave", "water_renderer", "volume_renderer", "electric",
-         "fem", "mpm_forces", "splats", "sph", "cloth"]
+         "fem", "mpm_forces", "splats", "sph", "cloth", "ocean"]
 TITLE = "A wave, cloth, orbits, smoke, a soft robot and water that were optimised by gradients"
 HEAD = """Each picture shows the first and the optimised episode, and the loss. [Figures](#figures) has times.
 `sh samples/demo.sh NAME` builds and runs a sample; with tkc installed, run `make` in its folder. `--window` opens a window, `--help` lists options, `--check` compares the gradient with differences.
@@ -41,6 +41,7 @@ TEXT = {
     "splats": "Places, widths, angles, colours and opacities of 1,200 Gaussians in the plane are optimised to show an image.",
     "sph": "A piston makes waves in water particles. Its motion is optimised so that the water at the goal has a given depth.",
     "cloth": "Velocity and spin of a thrown cloth are optimised so that it hangs over a ball.",
+    "ocean": "Heights of the bottom in 96 x 96 cells are found from the surface of shallow water. `mpirun` divides the cells between processes.",
 }
 
 

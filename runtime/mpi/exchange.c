@@ -106,8 +106,19 @@ static void copy_data(const tk_halo *h, const side *of, bool duals, copy_fn copy
         each(h, of, TK_DUAL, unit, &at, copy);
 }
 
+/* Of an exchange in which `from` is sent. */
+static void add_traffic(const tk_halo *h, const side *from, size_t unit, tk_mpi_traffic *sum)
+{
+    sum->exchanges++;
+    for (int i = 0; i < from->n; i++)
+        if (from->rank[i] != h->ranks->rank) {
+            sum->messages++;
+            sum->bytes += (uint64_t)(from->at[i + 1] - from->at[i]) * unit;
+        }
+}
+
 /* Messages of `from` are sent, and come to `to`. */
-static bool post(tk_halo *h, const side *from, const side *to, size_t unit)
+static bool post(tk_halo *h, const side *from, const side *to, size_t unit, tk_mpi_traffic *sum)
 {
     MPI_Datatype element;
     MPI_Comm comm = h->ranks->comm;
@@ -123,6 +134,7 @@ static bool post(tk_halo *h, const side *from, const side *to, size_t unit)
         code = MPI_Isend(message(from, i, unit), (int)(from->at[i + 1] - from->at[i]), element, from->rank[i], HALO_TAG,
                          comm, &h->request[to->n + i]);
     MPI_Type_free(&element);
+    add_traffic(h, from, unit, sum);
     return ranks_ok(h->session, code, h->name);
 }
 
@@ -162,7 +174,7 @@ static bool send_data(tk_halo *h, bool duals)
     copy_data(h, &h->owned, duals, pack);
     for (int i = 0; i < h->ghosts.n + h->owned.n; i++)
         h->request[i] = MPI_REQUEST_NULL;
-    h->begun = post(h, &h->owned, &h->ghosts, halo_bytes(h, false, duals));
+    h->begun = post(h, &h->owned, &h->ghosts, halo_bytes(h, false, duals), &h->ranks->counts.primal);
     return h->begun;
 }
 
@@ -222,7 +234,7 @@ static tk_status backward(void *args)
     each(h, &h->ghosts, TK_GRAD, unit, &at, pack_and_clear);
     for (int i = 0; i < h->ghosts.n + h->owned.n; i++)
         h->request[i] = MPI_REQUEST_NULL;
-    if (!post(h, &h->ghosts, &h->owned, unit) || !wait_for(h))
+    if (!post(h, &h->ghosts, &h->owned, unit, &h->ranks->counts.adjoint) || !wait_for(h))
         return tk_session_status(h->session);
     at = 0;
     each(h, &h->owned, TK_GRAD, unit, &at, add);

@@ -5,6 +5,7 @@
 static tk_status agree(void *user, int64_t *words)
 {
     ranks *r = user;
+    r->counts.agreements++;
     if (r->alone || MPI_Allreduce(MPI_IN_PLACE, words, TK_AGREE_WORDS, MPI_INT64_T, MPI_MAX, r->comm) != MPI_SUCCESS)
         return TK_BAD_STATE;
     r->alone = words[2] >= TK_AGREE_ENDED;
@@ -138,4 +139,16 @@ MPI_Comm tk_mpi_comm(const tk_session *s)
 {
     const ranks *r = tk_session_agree_user(s, agree);
     return r ? r->comm : MPI_COMM_NULL;
+}
+
+tk_status tk_mpi_count(tk_session *s, tk_mpi_counts *counts)
+{
+    if (!s)
+        return tk_fail(NULL, TK_BAD_ARGUMENT, "tk_mpi_count: the session is NULL");
+    const ranks *r = ranks_of(s, "tk_mpi_count");
+    if (r && !counts)
+        return tk_fail(s, TK_BAD_ARGUMENT, "tk_mpi_count: the counts are NULL");
+    if (r)
+        *counts = r->counts;
+    return r ? TK_OK : tk_session_status(s);
 }

@@ -16,6 +16,7 @@ typedef struct ranks {
     bool ended, alone;    /* the communicator is free; nothing is agreed on any more */
     void *room;           /* for sums */
     size_t bytes;
+    tk_mpi_counts counts;
 } ranks;
 
 enum { HALO_TAG = 1, LIST_TAG, SUM_TAG };

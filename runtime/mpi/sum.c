@@ -63,6 +63,13 @@ static int sum_piece(const ranks *r, tk_scalar t, void *x, void *other, int64_t 
     return code == MPI_SUCCESS ? MPI_Bcast(x, (int)n, type, 0, r->comm) : code;
 }
 
+static void add_sum(ranks *r, tk_plane plane, size_t bytes)
+{
+    tk_mpi_traffic *sum = plane == TK_GRAD ? &r->counts.adjoint : &r->counts.primal;
+    sum->sums++;
+    sum->summed += bytes;
+}
+
 /* All processes have room for the sums of the field, or none calls. */
 static bool make_room(tk_session *s, ranks *r, const tk_field *f)
 {
@@ -88,6 +95,7 @@ static tk_status sum_plane(tk_field *f, tk_plane plane)
     if (!r)
         return tk_session_status(s);
     unsigned char *x = r->room;
+    add_sum(r, plane, tk_field_bytes(f));
     tk_field_pack(f, plane, NULL, f->count, x);
     for (int64_t i = 0; i < n; i += PIECE) {
         unsigned char *at = x + (size_t)i * size;
@@ -153,6 +161,7 @@ static tk_status same_gradients(void *args)
     if (!r || n == 0)
         return tk_session_status(s);
     tk_field_get(f, TK_GRAD, 0, n, r->room);
+    add_sum(r, TK_GRAD, 2 * sizeof(double) * (size_t)n);
     return compare(f, r, r->room, n);
 }
 

@@ -1,5 +1,3 @@
-#include <sys/wait.h>
-
 #include "sample.h"
 
 void frame_paint(sample *s, cairo_t *c, double width, int step)

@@ -1,5 +1,3 @@
-#include <sys/stat.h>
-
 #include "sample.h"
 
 volatile sig_atomic_t sample_interrupted;
@@ -66,6 +64,7 @@ static bool parse(sample *s, options *o, int argc, char **argv)
            ((s->budget >= 0.0 && s->budget < 1e9) || sample_fails(s, "--budget", "0 to 1e9")) &&
            in_range(s, "--steps", s->steps, most_steps > 0, most_steps) &&
            in_range(s, "--iterations", s->iterations, 0, most) &&
+           (!o->window || !s->sum || sample_fails(s, "--window", "with one process only")) &&
            in_range(s, "--window-frames", o->window_frames, 0, most);
 }
 
@@ -138,7 +137,7 @@ static bool report(const sample *s, const sample_state *t, double expect)
 static int work(sample *s, sample_state *t, const options *o)
 {
     char path[4096];
-    const bool files = !o->no_picture && !o->check;
+    const bool files = !o->no_picture && !o->check, draws = files && s->draw;
     if ((files && o->out && !make_folder(s, o->out)) || (o->resume && !state_load(t, s, path_of(s, o, ".state", path))))
         return 1;
     if (o->check)
@@ -147,15 +146,16 @@ static int work(sample *s, sample_state *t, const options *o)
         return !sample_fails(s, path, "has more iterations behind it than --iterations asks for");
     cairo_t *picture = NULL;
     bool ok = o->window ? window_run(s, t, o->window_frames, path_of(s, o, "-window.png", path))
-                        : optimise(s, t, files ? &picture : NULL);
+                        : optimise(s, t, draws ? &picture : NULL);
     const bool expected = ok && report(s, t, o->expect);
-    if (ok && files) {
+    if (ok && draws)
         picture = picture_row(picture, 1, s, t->done ? "after %d iterations" : "episode");
-        ok = t->n == 0 ||
-             (state_save(t, s, path_of(s, o, ".state", path)) && write_losses(s, t, path_of(s, o, ".csv", path)));
-        ok = picture_finish(picture, s, path_of(s, o, ".png", path)) && ok;
+    if (ok && files) {
+        ok = t->n == 0 || (state_save(t, s, path_of(s, o, ".state", path)) &&
+                           (!draws || write_losses(s, t, path_of(s, o, ".csv", path))));
+        ok = (!draws || picture_finish(picture, s, path_of(s, o, ".png", path))) && ok;
     }
-    ok = ok && (!o->film || film_write(s, o->film));
+    ok = ok && (!o->film || !s->draw || film_write(s, o->film));
     return !ok || !expected ? 1 : sample_interrupted ? 130 : 0;
 }
 

@@ -12,6 +12,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 #include <tkc/tkc.h>
 
@@ -56,8 +59,9 @@ struct sample {
     /** One episode with its tape. Returns the loss; gradients are in the fields, failures in s->session. */
     double (*run)(sample *s);
     /** Draws a step of the last episode, x from 0 to 1, y upwards to s->aspect; s->show_gradient adds derivatives. */
-    void (*draw)(sample *s, cairo_t *c, int step);
-    void (*destroy)(sample *s); /**< also after create failed */
+    void (*draw)(sample *s, cairo_t *c, int step); /**< NULL: no pictures */
+    double (*sum)(double x);                       /**< over all processes with a part of the parameters; NULL: one */
+    void (*destroy)(sample *s);                    /**< also after create failed */
     /* For the sample to read. */
     tk_session *session;
     int iteration; /**< number of the episode that runs, from 0 */

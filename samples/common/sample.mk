@@ -1,5 +1,4 @@
-# The make file of a simulator says NAME and includes this. Needs an installed tkc and libtkc (pkg-config tkc), popt and
-# cairo; with SDL2, --window. REAL=f64 makes NAME-f64, whose `real` is double.
+# The make file of a simulator says NAME and includes this. Needs tkc and libtkc (pkg-config tkc), popt and cairo; with SDL2, --window. REAL=f64 makes NAME-f64, whose `real` is double.
 PKG_CONFIG ?= pkg-config
 TKC ?= tkc
 REAL ?= f32

@@ -1,5 +1,3 @@
-#include <time.h>
-
 #include "sample.h"
 
 /* Reads the parameters' data or gradients into `all`, one field behind the other, or sets them to what stands there. */
@@ -68,6 +66,7 @@ bool state_step(sample_state *t, sample *s)
             t->g[i] = fmin(fmax(t->g[i], -s->clip), s->clip);
         square += t->g[i] * t->g[i];
     }
+    square = s->sum ? s->sum(square) : square;
     if (isnan(square))
         return sample_fails(s, "gradient", "not a number");
     const double r = s->method == NORMALISED ? s->rate / (sqrt(square) + 1e-30) : s->rate;
@@ -135,6 +134,7 @@ bool state_check(sample_state *t, sample *s)
         direction[i] = 2.0 * random_uniform(&seed) - 1.0;
         along += direction[i] * t->g[i];
     }
+    along = s->sum ? s->sum(along) : along;
     for (double h = 1e-3; ok && h > 1e-8; h *= 0.1) { /* the best step is nobody's to know */
         double d = 0.0;
         for (int side = -1; ok && side <= 1; side += 2) {

@@ -1,5 +1,4 @@
 #include <SDL.h>
-
 #include "sample.h"
 
 /* Pixels. The frame is above, centred; below it buttons, sliders with the losses beside them, a line of help. */

@@ -1,6 +1,6 @@
-# libtkc-mpi in the installed tree: pkg-config, and CMake's component MPI.
-# slow: 10
-# inputs: build-files runtime docs/large.md tests/mpi
+# libtkc-mpi in the installed tree: pkg-config, and CMake's component MPI; samples/ocean by make, with MPI and without.
+# slow: 20
+# inputs: build-files runtime docs/large.md tests/mpi samples/common samples/ocean c:samples/ocean/*.tk
 for tool in cmake mpirun mpicc; do
     command -v $tool >/dev/null || { echo "no $tool"; exit 77; }
 done
@@ -29,3 +29,15 @@ grep -q '^loss ' out
 sed -i 's/COMPONENTS MPI/COMPONENTS GRAPHICS/' CMakeLists.txt
 ! cmake -B other -DCMAKE_PREFIX_PATH="$PREFIX" >log 2>&1 || exit 1
 grep -q "no component but MPI" log
+
+pkg-config --exists cairo popt || exit 0
+cp -R "$ROOT/samples/common" "$ROOT/samples/ocean" .
+cd ocean || exit
+make clean >log
+make CC="$CC" CFLAGS=-Werror >log 2>&1 || { cat log; exit 1; }
+on 2 ./ocean --size=16 --steps=10 --iterations=0 --no-picture --traffic
+grep -q '^traffic: primal 11 messages, ' out || { cat out; exit 1; }
+make clean >log
+make CC="$CC" CFLAGS=-Werror MPI= >log 2>&1 || { cat log; exit 1; }
+./ocean --size=16 --steps=10 --iterations=0 --no-picture --traffic >out
+grep -q '^traffic: none, in one process without MPI$' out

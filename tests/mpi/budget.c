@@ -1,5 +1,6 @@
 /* A budget on every process: the bits of a plain tape, for each budget that suffices; one schedule for all, though the
- * parts have different sizes. Different numbers of launches are refused, as are budgets that are too small, by all. */
+ * parts have different sizes; exchanges that run again count as primal. Different numbers of launches are refused, as
+ * are budgets that are too small, by all. */
 #include "part.h"
 
 enum { STEPS = 40 };
@@ -24,10 +25,14 @@ static void *run(part *p, size_t bytes, size_t *n)
 static void same_bits(part *p)
 {
     size_t n = 0, refused = 0, again = 0, twice = 0, most = 0;
+    uint64_t more = 0;
     void *plain = run(p, 0, &n);
     CHECK_OK(p->m, stencil_status(p->m));
     for (size_t bytes = 400000; bytes > 8000; bytes -= bytes / 3) {
+        tk_mpi_counts a, b;
+        tk_mpi_count(p->s, &a);
         void *bits = run(p, bytes, &n);
+        tk_mpi_count(p->s, &b);
         const tk_tape_report r = tk_tape_last_report(p->s);
         int64_t schedule[] = {(int64_t)r.again, -(int64_t)r.again};
         if (stencil_status(p->m) == TK_BAD_ARGUMENT) {
@@ -37,6 +42,9 @@ static void same_bits(part *p)
             CHECK_OK(p->m, stencil_status(p->m));
             if (memcmp(bits, plain, 3 * n) != 0)
                 FAIL("rank %d of %d, %zu bytes: other bits", rank, ranks, bytes);
+            CHECK(b.primal.exchanges - a.primal.exchanges >= STEPS);
+            CHECK(b.adjoint.exchanges - a.adjoint.exchanges == STEPS);
+            more += b.primal.exchanges - a.primal.exchanges - STEPS;
             again += r.again > 0;
             twice += r.again > r.launches;
             most = r.bytes > bytes && r.bytes - bytes > most ? r.bytes - bytes : most;
@@ -46,6 +54,7 @@ static void same_bits(part *p)
         tk_session_clear_error(p->s);
         free(bits);
     }
+    CHECK(more > 0);
     if (refused == 0 || again < 4 || twice == 0 || most > 0)
         FAIL("rank %d of %d: %zu refused, %zu ran again, %zu twice, %zu bytes too many", rank, ranks, refused, again,
              twice, most);

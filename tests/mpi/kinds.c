@@ -179,6 +179,8 @@ static void misuse(const tk_ghost *good)
     CHECK(tk_halo_end(NULL) == TK_BAD_ARGUMENT && tk_allsum(NULL, NULL) == TK_BAD_ARGUMENT);
     CHECK(!tk_halo_create(NULL, one, 1, NULL, 0) && !tk_halo_create_box(NULL, one, 1, NULL));
     tk_halo_destroy(NULL);
+    CHECK(tk_mpi_count(NULL, NULL) == TK_BAD_ARGUMENT);
+    CHECK_STATUS(m, tk_mpi_count(s, NULL), TK_BAD_ARGUMENT, "the counts are NULL");
     CHECK_STATUS(m, tk_mpi_attach(s, MPI_COMM_WORLD), TK_BAD_STATE, "attached already");
     refused(tk_halo_create(s, last ? NULL : one, 1, NULL, 0), TK_BAD_ARGUMENT, "there is no field", last);
     refused(tk_halo_create(s, others, last ? 2 : 1, NULL, 0), TK_BAD_ARGUMENT, "have other extents", last);
@@ -358,6 +360,8 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     CHECK_STATUS(m, tk_mpi_attach(s, MPI_COMM_NULL), TK_BAD_ARGUMENT, "is MPI_COMM_NULL");
     CHECK_STATUS(m, tk_allsum(s, m->loss.field), TK_BAD_STATE, "is not attached to MPI");
+    tk_mpi_counts counts;
+    CHECK_STATUS(m, tk_mpi_count(s, &counts), TK_BAD_STATE, "is not attached to MPI");
     CHECK_STATUS(m, tk_mpi_detach(s), TK_BAD_STATE, "is not attached to MPI");
     CHECK_OK(m, tk_mpi_attach(s, MPI_COMM_WORLD));
     const tk_ghost ghosts[2] = {{OWN, (rank + ranks - 1) % ranks, OWN - 1}, {OWN + 1, (rank + 1) % ranks, 0}};

@@ -1,5 +1,5 @@
 /* Gradients, tangents and data of a program on several processes are those of one, with and without launches beside
- * messages, twice with the same bits. */
+ * messages, twice with the same bits, and with so many messages and bytes. */
 #include "part.h"
 
 enum { STEPS = 7 };
@@ -60,6 +60,40 @@ static void same_bits(part *p)
     free(first);
 }
 
+/* Exchanges of the first step have both fields. Parts along the first dimension are around its end, too: two rows in
+ * one message of two processes, else in two. Of 2 x 2 parts, each sends two rows, a column and two corners. */
+static void count(part *p)
+{
+    tk_mpi_counts a, b;
+    CHECK_OK(p->m, tk_mpi_count(p->s, &a));
+    run(p);
+    CHECK_OK(p->m, tk_mpi_count(p->s, &b));
+    const int64_t rows = p->box.hi[0] - p->box.lo[0], columns = p->box.hi[1] - p->box.lo[1];
+    const int64_t elements = ranks == 1 ? 0 : ranks < 4 ? 2 * G : 2 * columns + rows + 2;
+    const uint64_t bytes = (uint64_t)elements * sizeof(double) * (STEPS + 1), messages = (uint64_t)(ranks - 1) * STEPS;
+    const tk_mpi_traffic *to[] = {&b.primal, &b.adjoint}, *from[] = {&a.primal, &a.adjoint};
+    for (int i = 0; i < 2; i++) {
+        CHECK(to[i]->exchanges - from[i]->exchanges == STEPS && to[i]->messages - from[i]->messages == messages);
+        CHECK(to[i]->bytes - from[i]->bytes == bytes && to[i]->sums - from[i]->sums == 1);
+        CHECK(to[i]->summed - from[i]->summed == (i ? 2 : 1) * sizeof(double));
+    }
+    /* the tape's three, and one for each exchange and sum, there and back */
+    CHECK(b.agreements - a.agreements == 3 + 2 * (STEPS + 1));
+}
+
+/* Duals travel too. */
+static void count_duals(part *p)
+{
+    tk_mpi_counts a, b, c;
+    tk_mpi_count(p->s, &a);
+    run(p);
+    tk_mpi_count(p->s, &b);
+    forward(p);
+    tk_mpi_count(p->s, &c);
+    CHECK(c.primal.bytes - b.primal.bytes == 2 * (b.primal.bytes - a.primal.bytes));
+    CHECK(c.adjoint.exchanges == b.adjoint.exchanges && c.primal.sums - b.primal.sums == 2);
+}
+
 int main(int argc, char **argv)
 {
     begin(argc, argv);
@@ -77,6 +111,8 @@ int main(int argc, char **argv)
     CHECK_NEAR(forward(&p), along, 1e-14);
     CHECK_NEAR(forward(&p), forward(&whole), 1e-15);
     CHECK(differ(&p, &whole) < 1e-15);
+    count(&p);
+    count_duals(&p);
     destroy(&p);
     destroy(&whole);
     return end();

@@ -5,9 +5,9 @@
  * sum of the losses of all processes; a loss that tk_allsum has added up counts once. A tape in a forward scope
  * (second-order products) refuses these steps.
  *
- * All functions but tk_halo_destroy are collective: all processes call them in the same order, from the thread that
- * initialised MPI. If one process fails, all fail at the next of these calls, opening or closing of a tape, and none
- * hangs (tk_session_set_agree). Functions fail the session and return its status.
+ * All functions but tk_halo_destroy and tk_mpi_count are collective: all processes call them in the same order, from
+ * the thread that initialised MPI. If one process fails, all fail at the next of these calls, opening or closing of a
+ * tape, and none hangs (tk_session_set_agree). Functions fail the session and return its status.
  */
 #ifndef TK_MPI_INCLUDED
 #define TK_MPI_INCLUDED
@@ -92,6 +92,22 @@ tk_status tk_allsum(tk_session *s, tk_field *f);
 /** The same where each process computes something else from the sums, such as from a grid for its own particles. The
  * adjoint adds up the gradients of all. */
 tk_status tk_allsum_apart(tk_session *s, tk_field *f);
+
+/** Traffic of one process, in one direction of the program. */
+typedef struct tk_mpi_traffic {
+    uint64_t exchanges;       /**< of halos */
+    uint64_t messages, bytes; /**< of these, to other processes */
+    uint64_t sums, summed;    /**< of fields, and comparisons of their gradients; bytes that are summed or compared */
+} tk_mpi_traffic;
+
+typedef struct tk_mpi_counts {
+    tk_mpi_traffic primal, adjoint; /**< primal: with duals */
+    uint64_t agreements;            /**< on failures and schedules: maxima of TK_AGREE_WORDS words over all processes */
+} tk_mpi_counts;
+
+/** Sets counts to all since tk_mpi_attach; exchanges that a budget runs again count again. TK_BAD_ARGUMENT for NULL.
+ * TK_BAD_STATE: not attached. */
+tk_status tk_mpi_count(tk_session *s, tk_mpi_counts *counts);
 
 #ifdef __GNUC__
 #pragma GCC visibility pop
