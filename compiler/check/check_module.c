@@ -270,7 +270,7 @@ static ir_field_layout layout_of(const ir_field *f, ir_field_layout asked)
                                                                                          : asked;
 }
 
-/* needs_dual(26): the number of directions, 0: one. */
+/* needs_dual(26), needs_grad(26): the number of directions, 0: one. */
 static int check_width(checker *c, const sym *s, const ast_attr *a)
 {
     if (!a->parens)
@@ -314,7 +314,7 @@ static void check_field_attrs(checker *c, sym *s)
     ir_field *const *fields;
     const int n = list_fields(s, &fields);
     bool has[IR_PLANES] = {false}, saved = false, scratch = false, distinct = false;
-    int width = 0;
+    int width[IR_PLANES] = {0};
     ir_field_layout asked = IR_FIELD_DENSE;
     for (const ast_attr *a = s->item->attrs; a && !diag_too_many(c->d); a = a->next) {
         const ir_plane plane = ir_plane_asked(a->name);
@@ -334,8 +334,8 @@ static void check_field_attrs(checker *c, sym *s)
             }
         if (known)
             *known = true;
-        if (plane != IR_PLANES && ir_plane_is_tangent(plane))
-            width = check_width(c, s, a);
+        if (plane != IR_PLANES)
+            width[plane] = check_width(c, s, a);
         else if (known || layout != IR_FIELD_DENSE || !strcmp(a->name, "aos"))
             plain_attribute(c, a);
         else
@@ -348,9 +348,10 @@ static void check_field_attrs(checker *c, sym *s)
     }
     for (int k = 0; k < n; k++) {
         const bool is_float = fields[k]->elem != SC_NONE && scalar_is_float(fields[k]->elem);
-        for (int p = 0; p < IR_PLANES; p++)
-            fields[k]->has[p] = has[p] && is_float && !(width && ir_plane_is_tangent((ir_plane)p));
-        fields[k]->width = is_float ? width : 0;
+        for (int p = 0; p < IR_PLANES; p++) {
+            fields[k]->has[p] = has[p] && is_float && !(width[p] && ir_plane_is_tangent((ir_plane)p));
+            fields[k]->width[p] = is_float ? width[p] : 0;
+        }
         fields[k]->saved = saved;
         fields[k]->scratch = scratch;
         fields[k]->distinct = distinct;
@@ -447,7 +448,7 @@ static void apply_lazy(checker *c, const ast_module *m)
             if (f->elem == SC_NONE || !scalar_is_float(f->elem) || f->loc.file != it->span.begin.file)
                 continue;
             f->grad = f->grad || it->kind == AST_ITEM_LAZY_GRAD;
-            f->dual = f->dual || (it->kind == AST_ITEM_LAZY_DUAL && !f->width);
+            f->dual = f->dual || (it->kind == AST_ITEM_LAZY_DUAL && !f->width[IR_DUAL]);
         }
 }
 
@@ -478,8 +479,7 @@ static void check_declarations(checker *c, const ast_module *m)
             check_field(c, s);
     apply_lazy(c, m);
     for (size_t k = 0, n = c->ir->fields.len; k < n; k++)
-        if (c->ir->fields.at[k]->width)
-            ir_add_wide(c->ir, c->ir->fields.at[k]);
+        ir_add_wide(c->ir, c->ir->fields.at[k]);
     c->ir->nfields = c->ir->fields.len;
     names_check_generated(c, m);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "codegen/names.h"
+#include "ir/ops.h"
 
 const ir_func *kernel_form_of(const ir_func *kernel, kernel_form form)
 {
@@ -156,9 +157,19 @@ bool kernel_fits_scope(const ir_func *kernel)
     return !kernel_gives_floats(kernel);
 }
 
+static bool is_wide_gradient(const ir_op *op)
+{
+    return op_accesses_field(op->code) && ir_field_of(op)->wide_of && ir_field_of(op)->wide_plane == IR_GRAD;
+}
+
+bool kernel_has_wide_adjoint(const ir_func *kernel)
+{
+    return kernel->ad.grad && ir_has(kernel->ad.grad->body, is_wide_gradient);
+}
+
 bool kernel_fits_tape(const ir_func *kernel)
 {
-    return kernel_fits_scope(kernel) && !kernel_gives_gradients(kernel);
+    return kernel_fits_scope(kernel) && !kernel_gives_gradients(kernel) && !kernel_has_wide_adjoint(kernel);
 }
 
 const char *plane_tail(ir_plane p)

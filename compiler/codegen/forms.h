@@ -20,6 +20,8 @@ const char *why_no_jvp(const ir_func *kernel);
  * others there. */
 bool kernel_fits_scope(const ir_func *kernel);
 bool kernel_fits_tape(const ir_func *kernel);
+/* Its adjoint has several directions. */
+bool kernel_has_wide_adjoint(const ir_func *kernel);
 bool kernel_has_args(const ir_func *kernel);        /* else it has no argument struct */
 bool kernel_gives_floats(const ir_func *kernel);    /* results */
 bool kernel_gives_gradients(const ir_func *kernel); /* to its arguments */

@@ -298,16 +298,21 @@ const char *layout_stride(arena *mem, const char *m, const char *view, ir_plane 
 }
 
 /* "double (*dual)[3][26]" */
-const char *layout_wide_pointer(arena *mem, const ir_field *f, const char *name)
+static const char *wide_pointer(arena *mem, const ir_field *f, ir_plane plane, const char *name)
 {
     return arena_printf(mem, "%s (*%s)%s[%d]", scalar_c_type(f->elem), name, layout_element_dims(mem, f, false),
-                        f->width);
+                        f->width[plane]);
 }
 
-void layout_fill_wide(arena *mem, strbuf *b, const char *view, const ir_field *f)
+const char *layout_wide_pointer(arena *mem, const ir_field *f, ir_plane plane)
 {
-    sb_printf(b, "    m->%s.%s = (%s)m->tk.fields[%d].plane[%s];\n", view, plane_name(ir_tangent_of(IR_DATA)),
-              layout_wide_pointer(mem, f, ""), f->wide->index, plane_enum(IR_DATA));
+    return wide_pointer(mem, f, plane, plane_name(plane));
+}
+
+void layout_fill_wide(arena *mem, strbuf *b, const char *view, const ir_field *f, ir_plane plane)
+{
+    sb_printf(b, "    m->%s.%s = (%s)m->tk.fields[%d].plane[%s];\n", view, plane_name(plane),
+              wide_pointer(mem, f, plane, ""), f->wide[plane]->index, plane_enum(IR_DATA));
 }
 
 void layout_fill_view(arena *mem, strbuf *b, const char *view, const ir_field *f, ir_plane plane, const ir_field *leaf)

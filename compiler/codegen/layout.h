@@ -82,9 +82,9 @@ const char *layout_stride(arena *mem, const char *m, const char *view, ir_plane 
  * the plane. */
 void layout_fill_view(arena *mem, strbuf *b, const char *view, const ir_field *f, ir_plane plane, const ir_field *leaf);
 
-/* Of tangents in several directions: the pointer in the view of f, and the statement that fills it. */
-const char *layout_wide_pointer(arena *mem, const ir_field *f, const char *name);
-void layout_fill_wide(arena *mem, strbuf *b, const char *view, const ir_field *f);
+/* Of a plane in several directions: the pointer in the view of f, and the statement that fills it. */
+const char *layout_wide_pointer(arena *mem, const ir_field *f, ir_plane plane);
+void layout_fill_wide(arena *mem, strbuf *b, const char *view, const ir_field *f, ir_plane plane);
 
 /* ---- what libtkc is told ---- */
 

@@ -70,14 +70,22 @@ void explain_touched(words *w, const ir_func *k)
 
 /* ---- active and not ---- */
 
+static unsigned touch_of_gradient(words *w, const ir_func *k, const ir_field *f)
+{
+    const ir_plane plane = ir_adjoint_of(IR_DATA);
+    if (!k->ad.grad)
+        return 0;
+    return f->wide[plane] ? touch_of(w, k->ad.grad, f->wide[plane], IR_DATA) : touch_of(w, k->ad.grad, f, plane);
+}
+
 static bool gets_gradient(words *w, const ir_func *k, const ir_field *f)
 {
-    return k->ad.grad && (touch_of(w, k->ad.grad, f, ir_adjoint_of(IR_DATA)) & OP_ADDS);
+    return (touch_of_gradient(w, k, f) & OP_ADDS) != 0;
 }
 
 static bool gives_gradient(words *w, const ir_func *k, const ir_field *f)
 {
-    return k->ad.grad && (touch_of(w, k->ad.grad, f, ir_adjoint_of(IR_DATA)) & (OP_READS | OP_STORES));
+    return (touch_of_gradient(w, k, f) & (OP_READS | OP_STORES)) != 0;
 }
 
 static void explain_field(words *w, const ir_func *k, const ir_field *f)
@@ -91,7 +99,7 @@ static void explain_field(words *w, const ir_func *k, const ir_field *f)
         say(w, "  - ", "%s is not active: integers have no derivative.", f->name);
     else if (f->scratch)
         say(w, "  - ", "%s is scratch: it and its derivative exist only during the launch.", f->name);
-    else if (!f->grad)
+    else if (!f->grad && !f->wide[IR_GRAD])
         say(w, "  - ", "%s is not active: it is not marked needs_grad, and counts as constant.", f->name);
     else if (t & WRITES)
         say(w, "  - ", "%s gets no active value here.", f->name);
@@ -161,6 +169,8 @@ static void explain_reverse(words *w, const ir_func *k)
     else if (k->ad.no_grad)
         say(w, "  ", "Gradient: zero, because the kernel is no_grad.%s",
             k->ad.grad ? " Data that it overwrites loses its gradient." : "");
+    else if (kernel_has_wide_adjoint(k))
+        say(w, "  ", "Gradient: %s_%s has several directions, and no tape runs it.", p, k->ad.grad->name);
     else if (k->ad.grad)
         say(w, "  ", "Gradient: a tape records each launch and runs %s_%s when it ends.", p, k->ad.grad->name);
     else

@@ -22,8 +22,9 @@ uint64_t emit_interface_hash(const ir_module *m)
         const ir_field *f = m->fields.at[i];
         add(&b, f->lead ? f->structure->name : "field", f->name, (int)f->elem, (int)f->shape, f->rows, f->cols,
             f->ndim * 16 + (int)layout_bits(f) + f->grad * 2 + f->dual);
-        if (f->wide)
-            sb_printf(&b, "width %d\n", f->width);
+        for (int p = IR_DATA; p < IR_PLANES; p++)
+            if (f->wide[p])
+                sb_printf(&b, "width %d of %s\n", f->width[p], ir_plane_get((ir_plane)p)->name);
     }
     for (size_t i = 0; i < m->funcs.len; i++) {
         const ir_func *f = m->funcs.at[i];

@@ -81,10 +81,10 @@ static void print_view(emitter *e, const ir_field *f)
         sb_add(b, ", a single element");
     sb_add(b, layout_word(mem, f));
     for (int p = 0; p < IR_PLANES; p++)
-        if (*ir_plane_get((ir_plane)p)->attribute && plane_leaf(e->m, f, (ir_plane)p))
+        if (f->wide[p])
+            sb_printf(b, ", %s(%d)", ir_plane_get((ir_plane)p)->attribute, f->width[p]);
+        else if (*ir_plane_get((ir_plane)p)->attribute && plane_leaf(e->m, f, (ir_plane)p))
             sb_printf(b, ", %s", ir_plane_get((ir_plane)p)->attribute);
-    if (f->wide)
-        sb_printf(b, ", %s(%d)", ir_plane_get(ir_tangent_of(IR_DATA))->attribute, f->width);
     sb_printf(b, "%s%s.", layout_takes_strides(f) ? ", strided" : "", f->distinct ? ", distinct" : "");
     if (f->doc) {
         sb_addc(b, ' ');
@@ -98,9 +98,11 @@ static void print_view(emitter *e, const ir_field *f)
             sb_printf(b, "    %s; /**< %s%s */\n", layout_view_pointer(mem, f, plane->name), plane->note,
                       plane->bound ? note : "");
     }
-    if (f->wide)
-        sb_printf(b, "    %s; /**< tangents, the direction last; always the library's memory */\n",
-                  layout_wide_pointer(mem, f, plane_name(ir_tangent_of(IR_DATA))));
+    for (int p = IR_DATA; p < IR_PLANES; p++)
+        if (f->wide[p])
+            sb_printf(b, "    %s; /**< %ss, the direction last; always the library's memory */\n",
+                      layout_wide_pointer(mem, f, (ir_plane)p),
+                      ir_plane_is_tangent((ir_plane)p) ? "tangent" : ir_plane_get((ir_plane)p)->words);
     for (int p = IR_DATA; p < IR_PLANES && layout_takes_strides(f); p++)
         if (plane_leaf(e->m, f, (ir_plane)p))
             sb_printf(b, "    int64_t %s_strides[%d]; /**< bytes from an element of %s to the next, by dimension */\n",
@@ -191,8 +193,8 @@ static void print_forward(emitter *e, const ir_field *f)
               "static inline tk_status %s_forward_%s(%s *m, tk_field *const *outputs, int noutputs, const %s *seed, "
               "size_t count)\n{\n"
               "    return tk_forward_begin(outputs, noutputs, m ? m->%s : NULL, seed, count);\n}\n\n",
-              f->name, f->ndim == 0 && f->shape == IR_SHAPE_SCALAR && !f->wide ? "; NULL, 0: one" : "",
-              f->wide ? ", in each direction" : "", p, own_id(e, f), p, scalar_c_type(f->elem),
+              f->name, f->ndim == 0 && f->shape == IR_SHAPE_SCALAR && !f->wide[IR_DUAL] ? "; NULL, 0: one" : "",
+              f->wide[IR_DUAL] ? ", in each direction" : "", p, own_id(e, f), p, scalar_c_type(f->elem),
               layout_object(e->mem, e->field_names[f->index], f));
 }
 

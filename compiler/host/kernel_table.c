@@ -161,8 +161,10 @@ static void print_kernel(emitter *e, const ir_func *kernel, int index, const cou
         if (kernel_form_of(kernel, (kernel_form)form))
             sb_printf(b, "%s.%s = %s%s_run", form ? ", " : "", member[form], own,
                       kernel_form_of(kernel, (kernel_form)form) == kernel ? "" : form_suffix((kernel_form)form));
-    if (why_no_grad(kernel))
-        sb_printf(b, ",\n     .no_grad = %s", c_string(e->mem, why_no_grad(kernel)));
+    const char *untaped = kernel_has_wide_adjoint(kernel) ? "its gradients have several directions"
+                                                          : why_no_grad(kernel);
+    if (untaped)
+        sb_printf(b, ",\n     .no_grad = %s", c_string(e->mem, untaped));
     if (why_no_jvp(kernel))
         sb_printf(b, ",\n     .no_jvp = %s", c_string(e->mem, why_no_jvp(kernel)));
     if (kernel->launch.nparts)

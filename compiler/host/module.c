@@ -109,8 +109,9 @@ static void print_view(emitter *e, const ir_field *f)
         if (leaf)
             layout_fill_view(e->mem, e->out, e->field_names[f->index], f, (ir_plane)p, leaf);
     }
-    if (f->wide)
-        layout_fill_wide(e->mem, e->out, e->field_names[f->index], f);
+    for (int p = IR_DATA; p < IR_PLANES; p++)
+        if (f->wide[p])
+            layout_fill_wide(e->mem, e->out, e->field_names[f->index], f, (ir_plane)p);
 }
 
 /* For hosts they are constant: a size that was changed by an assignment would let loops leave the fields. */

@@ -28,18 +28,22 @@ void ir_module_destroy(ir_module *m)
 
 void ir_add_wide(ir_module *m, ir_field *f)
 {
-    ir_field *w = ARENA_NEW(m->mem, ir_field);
-    *w = (ir_field){.name = intern(m->names, arena_printf(m->mem, "%s.dual", f->name)),
-                    .elem = f->elem,
-                    .rows = 1,
-                    .cols = 1,
-                    .ndim = f->ndim + (ir_field_ncomp(f) > 1) + 1,
-                    .loc = f->loc,
-                    .index = (int)m->fields.len,
-                    .width = f->width,
-                    .wide_of = f};
-    f->wide = w;
-    vec_push(&m->fields, w);
+    for (int p = IR_DATA; p < IR_PLANES; p++) {
+        if (!f->width[p])
+            continue;
+        ir_field *w = ARENA_NEW(m->mem, ir_field);
+        *w = (ir_field){.name = intern(m->names, arena_printf(m->mem, "%s%s", f->name, ir_plane_text((ir_plane)p))),
+                        .elem = f->elem,
+                        .rows = 1,
+                        .cols = 1,
+                        .ndim = f->ndim + (ir_field_ncomp(f) > 1) + 1,
+                        .loc = f->loc,
+                        .index = (int)m->fields.len,
+                        .wide_of = f,
+                        .wide_plane = (ir_plane)p};
+        f->wide[p] = w;
+        vec_push(&m->fields, w);
+    }
 }
 
 ir_func *ir_func_create(ir_module *m, ir_func_kind kind, const char *name)

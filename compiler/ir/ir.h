@@ -223,11 +223,13 @@ struct ir_field {
     const ir_struct *structure; /* of its elements */
     const char *whole, *path;   /* the field's name, and the member's in it: "p", "link.pos" */
     int extent0;                /* its extents are the values extent0 .. extent0+ndim-1 yielded by module->extents */
-    /* tangents in several directions are the data of a field of their own, behind those of the program: its subscripts
-     * are those of the field, the component if there are several, the direction */
-    int width;         /* the number of directions, of both fields; 0: none */
-    ir_field *wide;    /* the field of the tangents */
-    ir_field *wide_of; /* of such a field: whose tangents it has */
+    /* tangents, or gradients, in several directions are the data of a field of their own, behind those of the program:
+     * its subscripts are those of the field, the component if there are several, the direction */
+    int width[IR_PLANES];      /* by plane, the number of directions; 0: one, in the plane itself */
+    ir_field *wide[IR_PLANES]; /* the field that is in the plane's place; reverse mode has the gradients in the plane
+                                  still, until wide-grad */
+    ir_field *wide_of;         /* of such a field: in whose place it is */
+    ir_plane wide_plane;
 };
 
 static inline int ir_field_ncomp(const ir_field *f)
@@ -236,14 +238,17 @@ static inline int ir_field_ncomp(const ir_field *f)
 }
 static inline bool ir_field_has_tangents(const ir_field *f)
 {
-    return f->dual || f->wide;
+    return f->dual || f->wide[IR_DUAL];
 }
-/* Of a field of tangents: the extent that no launch changes; 0: it is one of the field whose tangents these are. */
+/* Of a field in the place of a plane: the extent that no launch changes; 0: it is one of the field whose plane it is.
+ */
 static inline int ir_wide_extent(const ir_field *f, int dim)
 {
-    return !f->wide_of || dim < f->wide_of->ndim ? 0 : dim == f->ndim - 1 ? f->width : ir_field_ncomp(f->wide_of);
+    return !f->wide_of || dim < f->wide_of->ndim ? 0
+           : dim == f->ndim - 1                  ? f->wide_of->width[f->wide_plane]
+                                                 : ir_field_ncomp(f->wide_of);
 }
-/* Adds the fields of tangents of f, whose width is set, to the module's. */
+/* Adds the fields in the place of f's planes, whose widths are set, to the module's. */
 void ir_add_wide(ir_module *m, ir_field *f);
 /* What of a user-visible type remains after splitting, for signatures: `components` scalars starting at the function's
  * parameter `first`. */

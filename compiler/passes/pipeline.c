@@ -206,6 +206,20 @@ static bool derive_hvp(ir_func *k)
     return diag_error_count(k->module->diag) == errors;
 }
 
+static bool is_wide_adjoint(const ir_op *op)
+{
+    return op->code == OP_LOAD && ir_field_of(op)->wide_of && ir_field_of(op)->wide_plane == IR_GRAD;
+}
+
+static bool wide_grad(ir_module *m)
+{
+    const bool ok = pass_wide_grad(m);
+    for (size_t i = 0; i < m->funcs.len && ok; i++)
+        if (is_on(ON_ADJOINTS, m->funcs.at[i]) && ir_has(m->funcs.at[i]->body, is_wide_adjoint))
+            simplify(m->funcs.at[i]);
+    return ok;
+}
+
 /* What the gradient of an export func takes from the function itself it need not compute. */
 static void drop_results(ir_func *f)
 {
@@ -221,7 +235,8 @@ static void drop_results(ir_func *f)
 static bool has_dual(const ir_op *op)
 {
     const bool memory = op->code == OP_LOAD || op->code == OP_STORE || op->code == OP_ACCUM;
-    return (memory && (ir_plane_is_tangent(ir_access_attr(op)->plane) || ir_field_of(op)->wide_of)) ||
+    return (memory && (ir_plane_is_tangent(ir_access_attr(op)->plane) ||
+                       (ir_field_of(op)->wide_of && ir_plane_is_tangent(ir_field_of(op)->wide_plane)))) ||
            (op->code == OP_ATOMIC && ir_atomic_form(op) == IR_ATOMIC_WITH_TANGENT) ||
            op->code == OP_CALL; /* rare enough not to look inside */
 }
@@ -391,6 +406,7 @@ static const pass_row table[] = {
     {"share-jvps", "a JVP without duals is the primal", ON_MODULE, .check = share_jvps},
     {"hvp", "JVPs of adjoints, where asked for", ON_PRIMALS, .check_func = derive_hvp, .behind = pass_simplify,
      .behind_on = ON_HVPS},
+    {"wide-grad", "adjoints of fields whose gradients have several directions", ON_MODULE, .check = wide_grad},
     {"results", "gradients, second-order products and Jacobians of export funcs call these for results", ON_GRADIENTS,
      .run = drop_results},
     {"reread", "what launches stored is read by adjoints that need it in any case", ON_PRIMALS, .run = pass_reread},

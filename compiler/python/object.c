@@ -8,7 +8,7 @@ static const char *planes_of(python *p, const ir_field *f)
 {
     const char *text = "";
     for (int k = IR_DATA; k < IR_PLANES; k++)
-        if (field_has_plane(p->e.m, f, (ir_plane)k) || (f->wide && k == (int)ir_tangent_of(IR_DATA)))
+        if (field_has_plane(p->e.m, f, (ir_plane)k) || f->wide[k])
             text = arena_printf(p->e.mem, "%s%s%s", text, k ? " " : "", plane_name((ir_plane)k));
     return text;
 }
@@ -98,8 +98,14 @@ static void print_leaf(python *p, const ir_field *f)
     arena *mem = p->e.mem;
     sb_printf(p->out, "\"%s\", %d, %s, %d, %s, \"%s\"%s", f->name, f->index, py_dtype(mem, f->elem), f->ndim,
               py_shape(mem, f->shape, f->rows, f->cols), planes_of(p, f), *layout_subscript(f) ? ", apart=True" : "");
-    if (f->wide)
-        sb_printf(p->out, ", wide=(%d, %d)", f->wide->index, f->width);
+    const char *between = ", wide={";
+    for (int k = IR_DATA; k < IR_PLANES; k++)
+        if (f->wide[k]) {
+            sb_printf(p->out, "%s%d: (%d, %d)", between, k, f->wide[k]->index, f->width[k]);
+            between = ", ";
+        }
+    if (!strcmp(between, ", "))
+        sb_addc(p->out, '}');
 }
 
 /* Members that share memory: {"pos": (0, "data grad"), "inner": {...}}. Returns the number behind its leaves. */

@@ -77,8 +77,8 @@ class Field(_np.lib.mixins.NDArrayOperatorsMixin, _Unique):
 
     def _array(self, k):
         spec, extents = self._spec, self._extents()
-        if k == 2 and spec.wide:
-            number, directions = spec.wide
+        if k in spec.wide:
+            number, directions = spec.wide[k]
             shape = (*extents, *spec.shape, directions)
             return _view(self._h, _tk.field_component(self._h.fields[number], 0, 0), spec.dtype, shape, _row_major(shape, spec.dtype.itemsize))
         size = spec.dtype.itemsize
@@ -115,12 +115,12 @@ class Field(_np.lib.mixins.NDArrayOperatorsMixin, _Unique):
         spec = self._spec
         if spec.dtype.names:
             raise TypeError(f"{spec.name}: a forward scope is one of a member of the structs")
-        a, shape = _fitting(seed, spec.dtype, f"the seed of {spec.name}"), self._extents() + spec.shape + spec.wide[1:]
+        a, shape = _fitting(seed, spec.dtype, f"the seed of {spec.name}"), self._extents() + spec.shape + (spec.wide[2][1:] if 2 in spec.wide else ())
         try:
             a = _np.broadcast_to(a, shape)
         except ValueError:
             raise ValueError(f"the seed of {spec.name} has the shape {shape}, not {a.shape}") from None
-        if spec.apart and not spec.wide:
+        if spec.apart and 2 not in spec.wide:
             a = _np.moveaxis(a, range(spec.ndim, a.ndim), range(a.ndim - spec.ndim))
         return _np.ascontiguousarray(a, spec.dtype)
 
@@ -176,7 +176,7 @@ class Field(_np.lib.mixins.NDArrayOperatorsMixin, _Unique):
     def _parts(self, k):
         """Arrays of the shape of data: plane k, or its directions."""
         plane = self._plane(k)
-        return [plane[..., d] for d in range(plane.shape[-1])] if k == 2 and getattr(self._spec, "wide", None) else [plane]
+        return [plane[..., d] for d in range(plane.shape[-1])] if k in getattr(self._spec, "wide", ()) else [plane]
 
     def _clear(self, k, key):
         """Elements of plane k become zero."""
@@ -305,7 +305,7 @@ class _Structs(Field):
             self.__dict__[name]._forget()
 
 
-_Spec = _collections.namedtuple("_Spec", "name number dtype ndim shape planes apart step wide")    # wide: (), or the field of its duals and their directions
+_Spec = _collections.namedtuple("_Spec", "name number dtype ndim shape planes apart step wide")    # wide: by plane, the field in its place and the directions
 _StructSpec = _collections.namedtuple("_StructSpec", "name dtype ndim planes offset step members")
 
 

@@ -131,8 +131,8 @@ enum { GRAD = 1, DUAL = 2, GRAD_DUAL = 4 };
 
 static unsigned planes_of(python *p, const ir_field *f)
 {
-    return (field_has_plane(p->e.m, f, IR_GRAD) ? GRAD : 0u) | (ir_field_has_tangents(f) ? DUAL : 0u) |
-           (field_has_plane(p->e.m, f, IR_GRAD_DUAL) ? GRAD_DUAL : 0u);
+    return (field_has_plane(p->e.m, f, IR_GRAD) || f->wide[IR_GRAD] ? GRAD : 0u) |
+           (ir_field_has_tangents(f) ? DUAL : 0u) | (field_has_plane(p->e.m, f, IR_GRAD_DUAL) ? GRAD_DUAL : 0u);
 }
 
 static const char *leaf_type(python *p, const ir_field *f)

@@ -141,7 +141,7 @@ static tk_status check_constant(const tk_kernel *k, const tk_field *array, tk_pl
         for (int n = 0; n < m->desc->nfields; n++) {
             const tk_field *f = &m->fields[n];
             const rt_span there = span_of_plane(f, TK_DATA);
-            const bool derived = f->plane[plane] || (tk_rt_is_tangent(plane) && tk_rt_wide(f));
+            const bool derived = f->plane[plane] || tk_rt_wide(f, plane);
             if (derived && tk_rt_spans_overlap(&l, &there) && !(tk_rt_is_tangent(plane) && has_dual_of(array, f)))
                 return tk_fail(s, TK_NO_DERIVATIVE,
                                "kernel '%s' of module '%s': the array '%s' is memory of the field '%s.%s', which has a "

@@ -145,8 +145,8 @@ static bool goes_with(int p, int plane)
 
 void tk_rt_clear_field(tk_field *f, tk_plane plane)
 {
-    if (plane == RT_TANGENT && tk_rt_wide(f))
-        tk_rt_clear_plane(tk_rt_wide(f), TK_DATA);
+    if (tk_rt_wide(f, plane))
+        tk_rt_clear_plane(tk_rt_wide(f, plane), TK_DATA);
     for (int p = TK_DATA; p < TK_PLANE_COUNT; p++)
         if (goes_with(p, plane))
             tk_rt_clear_plane(f, (tk_plane)p);
@@ -207,7 +207,7 @@ static tk_status clear_field(tk_field *f, tk_plane plane)
         return tk_rt_thread_fail(TK_BAD_ARGUMENT, "clearing a %s: the field is NULL", plane_word(plane));
     tk_session *s = f->module->session;
     RT_ENTER(s, f->desc->name, TK_BAD_STATE);
-    if (!f->plane[plane] && !(plane == RT_TANGENT && tk_rt_wide(f)))
+    if (!f->plane[plane] && !tk_rt_wide(f, plane))
         return tk_fail(s, TK_NO_DERIVATIVE, "field '%s' has no %s", f->desc->name, plane_word(plane));
     const tk_status st = check_clearable(s, plane);
     if (st == TK_OK)

@@ -28,8 +28,8 @@ static tk_status check_param(tk_session *s, const tk_field *param, const void *s
     if (!tk_rt_width(param))
         return tk_fail(s, TK_NO_DERIVATIVE,
                        "field '%s' cannot be the parameter of a forward scope: it is not declared needs_dual", d->name);
-    const bool wide = tk_rt_wide(param) != NULL;
-    const size_t needed = tk_rt_scalars(wide ? tk_rt_wide(param) : param);
+    const bool wide = tk_rt_wide(param, RT_TANGENT) != NULL;
+    const size_t needed = tk_rt_scalars(wide ? tk_rt_wide(param, RT_TANGENT) : param);
     if (!seed && (d->ndim != 0 || d->ncomp != 1 || wide))
         return tk_fail(s, TK_BAD_ARGUMENT, "tk_forward_begin: field '%s' %s, so it needs a seed", d->name,
                        wide ? "has several directions" : "is no 0-D scalar");
@@ -57,8 +57,8 @@ tk_status tk_forward_begin(tk_field *const *outputs, int noutputs, tk_field *par
     const double one_f64 = 1.0;
     if (!seed)
         seed = param->desc->elem == TK_F32 ? (const void *)&one_f32 : (const void *)&one_f64;
-    if (tk_rt_wide(param))
-        tk_rt_plane_write(tk_rt_wide(param), TK_DATA, seed);
+    if (tk_rt_wide(param, RT_TANGENT))
+        tk_rt_plane_write(tk_rt_wide(param, RT_TANGENT), TK_DATA, seed);
     else
         tk_rt_plane_write(param, RT_TANGENT, seed);
     s->forward = (rt_forward){.open = true, .param = param};
@@ -70,7 +70,7 @@ tk_status tk_forward_begin(tk_field *const *outputs, int noutputs, tk_field *par
 /* Not grad_dual, a result of tapes in the scope. */
 static void clear_param(tk_field *param)
 {
-    tk_field *wide = tk_rt_wide(param);
+    tk_field *wide = tk_rt_wide(param, RT_TANGENT);
     tk_rt_clear_plane(wide ? wide : param, wide ? TK_DATA : RT_TANGENT);
 }
 

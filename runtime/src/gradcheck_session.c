@@ -93,7 +93,7 @@ static tk_status reverse_mode(gradcheck *g)
 /* The slopes of the loss along a seed of a field, in all its directions. */
 static tk_status forward_mode(gradcheck *g, tk_field *f, const void *seed, double *slopes)
 {
-    const tk_field *wide = tk_rt_wide(f);
+    const tk_field *wide = tk_rt_wide(f, RT_TANGENT);
     tk_rt_snapshot_restore(g->snapshot);
     const tk_status st = tk_forward_begin(&g->loss, 1, f, seed, tk_rt_scalars(wide ? wide : f));
     if (st != TK_OK)
@@ -101,7 +101,8 @@ static tk_status forward_mode(gradcheck *g, tk_field *f, const void *seed, doubl
     tk_rt_scalar_set(g->loss, TK_DATA, 0, 0.0);
     run_program(g);
     for (int64_t d = 0; d < tk_rt_width(f); d++)
-        slopes[d] = wide ? tk_rt_scalar_get(tk_rt_wide(g->loss), TK_DATA, d) : tk_rt_scalar_get(g->loss, RT_TANGENT, 0);
+        slopes[d] = wide ? tk_rt_scalar_get(tk_rt_wide(g->loss, RT_TANGENT), TK_DATA, d)
+                         : tk_rt_scalar_get(g->loss, RT_TANGENT, 0);
     return tk_forward_end(g->s);
 }
 
@@ -113,12 +114,12 @@ static bool has_forward(const gradcheck *g, const tk_field *f)
 
 static size_t seed_bytes(const tk_field *f)
 {
-    return tk_field_bytes(tk_rt_wide(f) ? tk_rt_wide(f) : f);
+    return tk_field_bytes(tk_rt_wide(f, RT_TANGENT) ? tk_rt_wide(f, RT_TANGENT) : f);
 }
 
 static void set_seed(const tk_field *f, void *seed, int64_t k, int64_t direction, double x)
 {
-    const int64_t at = tk_rt_wide(f) ? tk_rt_wide_number(f, k, direction) : k;
+    const int64_t at = tk_rt_wide(f, RT_TANGENT) ? tk_rt_wide_number(f, k, direction) : k;
     if (f->desc->elem == TK_F32)
         ((float *)seed)[at] = (float)x;
     else

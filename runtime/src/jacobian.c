@@ -18,7 +18,10 @@ static tk_status check(tk_field *output, tk_field *input, tk_program_fn run, con
     for (int i = 0; i < 2; i++) {
         if (!tk_rt_is_float(both[i]))
             return tk_fail(s, TK_BAD_ARGUMENT, "%s: field '%s' holds no floats", what, both[i]->desc->name);
-        if (!both[i]->plane[plane] && !(plane == RT_TANGENT && tk_rt_wide(both[i])))
+        if (plane != RT_TANGENT && tk_rt_wide(both[i], plane))
+            return tk_fail(s, TK_NO_DERIVATIVE, "%s: the gradient of field '%s' has several directions", what,
+                           both[i]->desc->name);
+        if (!both[i]->plane[plane] && !tk_rt_wide(both[i], plane))
             return tk_fail(s, TK_NO_DERIVATIVE, "%s: field '%s' is not declared %s", what, both[i]->desc->name,
                            tk_rt_plane(plane)->attribute);
     }
@@ -28,7 +31,7 @@ static tk_status check(tk_field *output, tk_field *input, tk_program_fn run, con
 /* The seed of column k in a direction becomes x. */
 static void set_seed(const tk_field *input, unsigned char *seed, int64_t k, int64_t direction, double x)
 {
-    const size_t at = (size_t)(tk_rt_wide(input) ? tk_rt_wide_number(input, k, direction) : k);
+    const size_t at = (size_t)(tk_rt_wide(input, RT_TANGENT) ? tk_rt_wide_number(input, k, direction) : k);
     if (input->desc->elem == TK_F32)
         ((float *)(void *)seed)[at] = (float)x;
     else
@@ -37,7 +40,7 @@ static void set_seed(const tk_field *input, unsigned char *seed, int64_t k, int6
 
 static double tangent_of(const tk_field *output, int64_t i, int64_t direction)
 {
-    const tk_field *wide = tk_rt_wide(output);
+    const tk_field *wide = tk_rt_wide(output, RT_TANGENT);
     return wide ? tk_rt_scalar_get(wide, TK_DATA, tk_rt_wide_number(output, i, direction))
                 : tk_rt_scalar_get(output, RT_TANGENT, i);
 }

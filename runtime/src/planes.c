@@ -1,5 +1,5 @@
-/* The table of planes, and tangents in several directions, which are no plane of their field: the data of a field
- * called "x.dual", whose last subscript is the direction. */
+/* The table of planes, and tangents and gradients in several directions, which are no plane of their field: the data of
+ * a field called "x.dual", "x.grad", whose last subscript is the direction. */
 #include "rt.h"
 
 const rt_plane *tk_rt_plane(int plane)
@@ -22,19 +22,20 @@ unsigned tk_rt_plane_needs(int plane)
     return p->flag;
 }
 
-tk_field *tk_rt_wide(const tk_field *f)
+tk_field *tk_rt_wide(const tk_field *f, int plane)
 {
     const tk_module *m = f->module;
     const size_t n = strlen(f->desc->name);
     for (int i = m->desc->nfields; i-- > 0 && tk_rt_has_tangents_of(&m->fields[i]);)
-        if (!strncmp(m->fields[i].desc->name, f->desc->name, n) && !strcmp(m->fields[i].desc->name + n, ".dual"))
+        if (!strncmp(m->fields[i].desc->name, f->desc->name, n) &&
+            !strcmp(m->fields[i].desc->name + n, tk_rt_plane(plane)->text))
             return &m->fields[i];
     return NULL;
 }
 
 int64_t tk_rt_width(const tk_field *f)
 {
-    const tk_field *wide = tk_rt_wide(f);
+    const tk_field *wide = tk_rt_wide(f, RT_TANGENT);
     return wide ? wide->shape[wide->desc->ndim - 1] : f->plane[RT_TANGENT] != NULL;
 }
 

@@ -340,13 +340,13 @@ typedef struct rt_plane {
 const rt_plane *tk_rt_plane(int plane);
 /* The flag of the fields that may have it: its own, or that of the plane whose tangents it holds; 0: all. */
 unsigned tk_rt_plane_needs(int plane);
-/* The field that has the tangents of f, in several directions as its data; NULL: no such tangents. */
-tk_field *tk_rt_wide(const tk_field *f);
+/* The field in the place of a plane of f, in several directions as its data; NULL: the plane has none. */
+tk_field *tk_rt_wide(const tk_field *f, int plane);
 /* Directions of the tangents of f; 0: it has none. */
 int64_t tk_rt_width(const tk_field *f);
-/* Of component k of f, the number of the tangent in a direction among those of tk_rt_wide. */
+/* Of component k of f, the number of the tangent in a direction among those of its tk_rt_wide. */
 int64_t tk_rt_wide_number(const tk_field *f, int64_t k, int64_t direction);
-/* Its data are tangents of another field. */
+/* Its data are tangents, or gradients, of another field. */
 static inline bool tk_rt_has_tangents_of(const tk_field *f)
 {
     return (f->desc->flags & TK_FIELD_TANGENTS) != 0;

@@ -79,6 +79,10 @@ static tk_status launch_first_order(tk_module *m, const tk_kernel *k, const void
     const bool is_zero = !k->grad && !k->no_grad; /* by intent */
     if (tk_rt_leaves_no_entry(k))
         return s->tape.budget ? launch(m, k, args) : tk_rt_run_unrecorded(m, k, args, NULL);
+    if (k->grad && k->no_grad)
+        return tk_fail(s, TK_NO_DERIVATIVE,
+                       "kernel '%s' of module '%s' has no adjoint that a tape could run: %s; call '%s_grad'", k->name,
+                       m->desc->name, k->no_grad, k->name);
     if (!k->grad && !is_zero)
         return tk_fail(s, TK_NO_DERIVATIVE, "kernel '%s' of module '%s' has no adjoint, which a tape needs: %s",
                        k->name, m->desc->name, k->no_grad);
@@ -275,6 +279,9 @@ static tk_status begin(tk_session *s, tk_field *loss, unsigned flags)
         return st;
     if (d->ndim != 0 || d->ncomp != 1 || !tk_rt_is_float(loss))
         return tk_fail(s, TK_BAD_ARGUMENT, "the loss of a tape must be a 0-D field of one float; '%s' is not", d->name);
+    if (tk_rt_wide(loss, TK_GRAD))
+        return tk_fail(s, TK_NO_DERIVATIVE,
+                       "field '%s' cannot be the loss of a tape: its gradient has several directions", d->name);
     if (!loss->plane[TK_GRAD])
         return tk_fail(s, TK_NO_DERIVATIVE, "field '%s' cannot be the loss of a tape: it is not declared needs_grad",
                        d->name);

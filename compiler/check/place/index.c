@@ -155,8 +155,10 @@ static void resolve_member(checker *c, const ast_expr *e, place *p)
         bool has = p->field->has[plane];
         for (int k = 0; p->sym->members && k < ty_nleaves(p->sym->type); k++)
             has = has || p->sym->members[k]->has[plane];
-        if (!has && ir_plane_is_tangent(plane) && p->field->wide) {
-            ERR(c, e->op_span, DIAG_NOT_COMPILED, "the dual of a field with several directions in a kernel");
+        if (p->field->wide[plane]) {
+            ERR(c, e->op_span, DIAG_NOT_COMPILED,
+                arena_printf(c->mem, "the %s of a field with several directions in a kernel",
+                             ir_plane_get(plane)->words));
             place_fail(p);
         } else if (!has) {
             ERR(c, e->op_span, DIAG_NO_PLANE, p->sym->name, ir_plane_get(plane)->words);

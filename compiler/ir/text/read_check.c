@@ -32,12 +32,13 @@ static bool check_field(ir_text *t, const ir_field *f)
         if (f->has[p] && !scalar_is_float(f->elem))
             return wrong(t, "no float has a derivative: field", f->name);
     }
-    if (f->wide_of &&
-        (f->wide_of->array || f->wide_of->width != f->width || f->wide_of->wide != f || f->elem != f->wide_of->elem ||
-         f->ndim != f->wide_of->ndim + (ir_field_ncomp(f->wide_of) > 1) + 1 || ir_field_ncomp(f) != 1))
-        return wrong(t, "no tangents look so: field", f->name);
-    if (f->width && !f->wide_of && (!f->wide || f->dual))
-        return wrong(t, "there are no tangents of this width: field", f->name);
+    if (f->wide_of && (f->wide_of->array || !f->wide_of->width[f->wide_plane] || f->wide_of->wide[f->wide_plane] != f ||
+                       f->elem != f->wide_of->elem ||
+                       f->ndim != f->wide_of->ndim + (ir_field_ncomp(f->wide_of) > 1) + 1 || ir_field_ncomp(f) != 1))
+        return wrong(t, "no plane in several directions looks so: field", f->name);
+    for (int p = 0; p < IR_PLANES; p++)
+        if (f->width[p] && (!f->wide[p] || (f->has[p] && ir_plane_is_tangent((ir_plane)p))))
+            return wrong(t, "there is no plane of this width: field", f->name);
     if (f->array)
         return check_array(t, f);
     return !m->extents || f->extent0 + f->ndim <= m->extents->nresults ||

@@ -420,6 +420,10 @@ void text_plane(ir_text *t, ir_field **f, ir_plane *plane)
     if (!*f)
         text_expected(t, "a field");
     text_next(t);
+    if (*f && (*f)->wide_of && (*f)->wide_of->has[(*f)->wide_plane]) { /* until the field is in its place */
+        *plane = (*f)->wide_plane;
+        *f = (*f)->wide_of;
+    }
 }
 
 /* ---- places, types ---- */

@@ -168,18 +168,22 @@ static void member_of(ir_text *t, ir_field *f)
     f->structure = of;
 }
 
-/* Tangents in several directions. */
-static void tangents_of(ir_text *t, ir_field *f)
+/* Planes in several directions. */
+static void widths(ir_text *t, ir_field *f)
 {
-    void *of = f->wide_of;
-    if (text_opt(t, " width ", f->width != 0))
-        text_int(t, &f->width, 1, IR_MAX_WIDTH);
-    if (!text_opt(t, " tangents of ", of != NULL))
-        return;
-    text_refer(t, &t->fields, "field", &of);
-    f->wide_of = of;
-    if (!t->out && f->wide_of)
-        f->wide_of->wide = f;
+    for (int p = IR_DATA; p < IR_PLANES; p++) {
+        const char *plane = ir_plane_get((ir_plane)p)->name;
+        void *of = f->wide_of;
+        if (text_opt(t, arena_printf(t->m->mem, " %s_width ", plane), f->width[p] != 0))
+            text_int(t, &f->width[p], 1, IR_MAX_WIDTH);
+        if (!text_opt(t, arena_printf(t->m->mem, " wide_%s of ", plane), of && (int)f->wide_plane == p))
+            continue;
+        text_refer(t, &t->fields, "field", &of);
+        f->wide_of = of;
+        f->wide_plane = (ir_plane)p;
+        if (!t->out && f->wide_of)
+            f->wide_of->wide[p] = f;
+    }
 }
 
 static void field_layout(ir_text *t, ir_field *f)
@@ -238,7 +242,7 @@ static void field(ir_text *t, ir_field *f)
         f->beside = beside;
         f->beside_plane = (ir_plane)plane;
     }
-    tangents_of(t, f);
+    widths(t, f);
     if (f->layout == IR_FIELD_DENSE)
         f->layout = ir_field_layout_plain(f);
     text_opt_string(t, " doc ", &f->doc);

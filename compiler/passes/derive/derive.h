@@ -40,6 +40,11 @@ void record_forget_tangents(ir_func *kernel);
 ir_func *forward_func(ir_func *f);
 /* The JVP of a kernel, or of its adjoint (hvp). passes/derive/forward.c */
 ir_func *pass_forward(ir_func *f, ir_func_kind kind, const char *name, int width);
+/* The adjoint of a kernel, in several directions: gradients are those of the fields in their place, and take a loop
+ * over the directions; passes/derive/forward.c */
+ir_func *forward_wide_adjoint(ir_func *adjoint, int width);
+/* The adjoints that have several directions: passes/derive/width.c. False after errors. */
+bool pass_wide_grad(ir_module *m);
 /* The number of directions of a kernel's JVP, 0 after an error; passive: nothing but what it overwrites counts.
  * Tangents in several directions are of fields alone: arguments have none then. passes/derive/width.c */
 int jvp_width(ir_func *k, bool passive);

@@ -75,8 +75,11 @@ ir_op *fwd_plain(fwd *w, ir_builder *b, const ir_op *op)
 
 static void fwd_pure(fwd *w, ir_builder *b, const ir_op *op)
 {
-    fwd_plain(w, b, op);
     const ir_value *r = op->res[0];
+    if (is_dropped(w, r))
+        drop_value(w, b, r);
+    else
+        fwd_plain(w, b, op);
     if (!varied(w, r))
         return;
     ir_value *sum = NULL;
@@ -112,10 +115,13 @@ static ir_value **subscripts(fwd *w, const ir_op *op)
 
 static void fwd_memory(fwd *w, ir_builder *b, const ir_op *op)
 {
-    fwd_plain(w, b, op);
+    if (!w->linear || !has_storage(w, op))
+        fwd_plain(w, b, op);
+    else if (op->code == OP_LOAD)
+        drop_value(w, b, op->res[0]);
     if (!has_storage(w, op) || ((w->passive || w->still) && op->code == OP_LOAD))
         return;
-    ir_field *f = ir_field_of(op);
+    ir_field *f = ir_field_of(op), *const wide = wide_field(w, op);
     ir_plane plane = IR_DATA;
     ir_value **idx = subscripts(w, op), *comp = idx[f->ndim];
     if (w->beside) {
@@ -126,13 +132,13 @@ static void fwd_memory(fwd *w, ir_builder *b, const ir_op *op)
         plane = ir_tangent_of(ir_access_attr(op)->plane);
     }
     const ir_value *v = op->code == OP_LOAD ? op->res[0] : op->args[op->nargs - 1];
-    if (op->code == OP_ACCUM && (!has_tangent(w, v) || (f->wide && wide_total(w, b, op, idx))))
+    if (op->code == OP_ACCUM && (!has_tangent(w, v) || (wide && wide_total(w, b, op, idx))))
         return;
     ir_builder *at = tangents_at(w, b);
-    if (f->wide) {
+    if (wide) {
         idx = wide_subscripts(w, f, idx, at->region->params[0]);
         comp = ir_const_i(at, SC_I64, 0);
-        f = f->wide;
+        f = wide;
         plane = IR_DATA;
     }
     if (op->code == OP_LOAD) {
@@ -171,12 +177,16 @@ static void fwd_atomic(fwd *w, ir_builder *b, const ir_op *op)
 
 static void fwd_local(fwd *w, ir_builder *b, const ir_op *op)
 {
-    fwd_plain(w, b, op);
     const ir_value *array = op->code == OP_LOCAL ? op->res[0] : op->args[0];
+    const bool drops = w->linear && w->act.varied[array->id];
+    if (!drops)
+        fwd_plain(w, b, op);
+    else if (op->code == OP_LLOAD)
+        drop_value(w, b, op->res[0]);
     if (!w->act.varied[array->id] || w->still)
         return;
     if (op->code == OP_LOCAL) {
-        const char *name = array->name ? arena_printf(w->m->mem, "%s_dual", array->name) : NULL;
+        const char *name = array->name && !w->linear ? arena_printf(w->m->mem, "%s_dual", array->name) : array->name;
         ir_value *count = op->nargs ? val(w, op->args[0]) : NULL;
         if (count && w->width > 1)
             count = ir_op2(b, OP_MUL, count, ir_const_i(b, SC_I64, w->width));
@@ -206,8 +216,8 @@ static void fwd_local(fwd *w, ir_builder *b, const ir_op *op)
 
 static void fwd_stack(fwd *w, ir_builder *b, const ir_op *op)
 {
-    assert(w->width == 1); /* adjoints have these */
     const wide_layout *l = layout_of(w, op);
+    assert(w->width == 1 || (w->linear && l->to->n == l->from->n)); /* what an adjoint saves is no gradient */
     ir_op *c = fwd_plain(w, b, op);
     ir_slot_attr(c)->layout = l->to;
     const int slot = op->code == OP_STK_ALLOC ? -1 : l->tangent[ir_slot_attr(op)->number];
@@ -268,8 +278,35 @@ void fwd_set_tangent(fwd *w, const ir_value *v, ir_value *t)
     set_tangent(w, v, t);
 }
 
+/* A pull-back: linear in the gradients that it is given. */
+static void fwd_pull_back(fwd *w, ir_builder *b, const ir_op *op)
+{
+    value_list args = {0};
+    bool active = false;
+    for (int i = 0; i < op->nargs; i++)
+        active |= has_tangent(w, op->args[i]);
+    if (!active) {
+        fwd_plain(w, b, op);
+        return;
+    }
+    for (int i = 0; i < op->nargs; i++) {
+        ir_value *t = has_tangent(w, op->args[i]) ? tangent(w, b, op->args[i]) : NULL;
+        vec_push(&args, t ? t : val(w, op->args[i]));
+    }
+    const ir_op *c = ir_call(tangents_at(w, b), ir_callee_of(op), (int)args.len, args.at);
+    vec_free(&args);
+    for (int i = 0; i < op->nres; i++) {
+        drop_value(w, b, op->res[i]);
+        fwd_set_tangent(w, op->res[i], c->res[i]);
+    }
+}
+
 static void fwd_call(fwd *w, ir_builder *b, const ir_op *op)
 {
+    if (w->linear) {
+        fwd_pull_back(w, b, op);
+        return;
+    }
     bool active = !w->passive && touches_storage(w, ir_callee_of(op));
     for (int i = 0; i < op->nargs; i++) {
         assert(op->args[i]->type != SC_PTR); /* lowering passes no arrays to functions */
@@ -393,14 +430,14 @@ static void copy_signature(fwd *w)
     out->results = ARENA_ARRAY(w->m->mem, scalar, 2 * f->nresults + 1);
     for (int i = 0; i < f->nresults; i++)
         out->results[out->nresults++] = f->results[i];
-    for (int i = 0; i < f->nresults; i++)
+    for (int i = 0; i < f->nresults && !w->linear; i++)
         if (scalar_is_float(f->results[i]))
             out->results[out->nresults++] = f->results[i];
     if (!out->body)
         out->body = ir_region_create(out);
     fwd_clone_params(w, out->body, f->body);
     const bool *at = with_tangent(f);
-    for (int i = 0; i < f->body->nparams; i++)
+    for (int i = 0; i < f->body->nparams && !w->linear; i++)
         if (at[i])
             fwd_tangent_param(w, out->body, f->body->params[i]);
 }
@@ -416,7 +453,7 @@ static void build_by(fwd *w)
     copy_signature(w);
     bool *tangent = ARENA_ARRAY(w->m->mem, bool, f->nresults + 1);
     for (int i = 0; i < f->nresults; i++)
-        tangent[i] = scalar_is_float(f->results[i]);
+        tangent[i] = scalar_is_float(f->results[i]) && !w->linear;
     fwd_fill(w, w->out->body, f->body, tangent);
     if (w->width > 1)
         wide_end(w);
@@ -534,5 +571,23 @@ ir_func *forward_beside(ir_func *f, const char *name, const bool *active, ir_fie
              .act = activity_of_memory(f, active)};
     build_by(&w);
     w.out->ad = f->ad;
+    return w.out;
+}
+
+ir_func *forward_wide_adjoint(ir_func *adjoint, int width)
+{
+    ir_module *m = adjoint->module;
+    bool *active = ARENA_ARRAY(m->mem, bool, ir_storage_count(m) + 1);
+    for (size_t i = 0; i < m->fields.len; i++)
+        active[ir_storage_of(m->fields.at[i], IR_GRAD)] = m->fields.at[i]->wide[IR_GRAD] != NULL;
+    fwd w = {.m = m,
+             .from = adjoint,
+             .out = ir_func_create(m, adjoint->kind, adjoint->name),
+             .storage = active,
+             .width = width,
+             .linear = true,
+             .act = activity_of_memory(adjoint, active)};
+    build_by(&w);
+    w.out->ad = adjoint->ad;
     return w.out;
 }

@@ -33,7 +33,8 @@ typedef struct fwd {
     bool passive;            /* of a no_grad kernel: nothing has a tangent, but what is stored over loses its own */
     bool still;              /* in a condition: nothing has a tangent */
     VEC(wide_layout) layouts;
-    int width; /* directions; 1: a tangent stands beside its value */
+    int width;   /* directions; 1: a tangent stands beside its value */
+    bool linear; /* an adjoint, of several directions: tangents are its gradients, which are not computed any more */
     /* of several: */
     stretch *open; /* that takes tangents; NULL: the next one begins one */
     ir_builder in;
@@ -70,7 +71,9 @@ ir_value *wide_tangent(fwd *w, const ir_builder *b, const ir_value *v);
 ir_value *wide_direction(fwd *w, ir_builder *b, const ir_value *v, int direction);
 /* A new array for the tangents of v, which whoever builds v fills. */
 ir_value *wide_array(fwd *w, ir_builder *b, const ir_value *v);
-/* Those of the field of tangents of f; idx: of f, the component behind them. */
+/* The field in the place of the tangents of what op accesses; NULL: they are in a plane, or beside. */
+ir_field *wide_field(const fwd *w, const ir_op *op);
+/* Its subscripts; idx: those of f, the component behind them. */
 ir_value **wide_subscripts(fwd *w, const ir_field *f, ir_value *const *idx, ir_value *direction);
 /* Of the array of tangents of a local array. */
 ir_value *wide_element(const fwd *w, ir_builder *in, ir_value *index);
@@ -113,7 +116,7 @@ static inline void set_tangent(fwd *w, const ir_value *v, ir_value *t)
 static inline void name_tangent(const fwd *w, ir_value *t, const ir_value *primal)
 {
     if (primal->name && !t->name)
-        t->name = arena_printf(w->m->mem, "%s_dual", primal->name);
+        t->name = w->linear ? primal->name : arena_printf(w->m->mem, "%s_dual", primal->name);
 }
 
 /* ---- forward.c ---- */
@@ -122,6 +125,16 @@ void fwd_region(fwd *w, ir_builder *b, const ir_region *r);
 
 /* A clone of op, without its regions; results that are not tangents are mapped. */
 ir_op *fwd_plain(fwd *w, ir_builder *b, const ir_op *op);
+/* Whether v is a gradient that is not computed any more. */
+static inline bool is_dropped(const fwd *w, const ir_value *v)
+{
+    return w->linear && varied(w, v);
+}
+/* Nothing reads such a value; what names it gets a zero. */
+static inline void drop_value(fwd *w, ir_builder *b, const ir_value *v)
+{
+    ir_map_set_other(&w->val, v, ir_zero(b, v->type));
+}
 /* What is called instead of op's callee: with the arguments, then the tangents of the float ones. */
 ir_op *fwd_call_of(fwd *w, ir_builder *b, const ir_op *op, ir_func *callee);
 void fwd_set_tangent(fwd *w, const ir_value *v, ir_value *t);

@@ -192,10 +192,12 @@ static ir_reduction *widen_reductions(const fwd *w, const ir_op *op, slot_list *
     int n = 0, at = 0;
     for (int k = 0; k < ir_task_attr(op)->nreductions; k++) {
         const ir_reduction red = ir_task_attr(op)->reductions[k];
-        ir_reduction *to = &reds[n++];
-        *to = red;
+        const bool drops = is_dropped(w, op->res[at]);
+        ir_reduction *to = drops ? NULL : &reds[n++];
         assert(red.kind != IR_RED_ADD || red.companions == 0);
-        for (int c = 0; c <= red.companions; c++)
+        if (to)
+            *to = red;
+        for (int c = 0; c <= red.companions && !drops; c++)
             vec_push(slots, ((task_slot){at + c, -1}));
         for (int c = 0; c <= red.companions; c++) {
             for (int d = 0; d < w->width && varied(w, op->res[at + c]); d++) {
@@ -269,6 +271,9 @@ void fwd_task(fwd *w, ir_builder *b, const ir_op *op)
     for (size_t i = 0; i < slots.len; i++)
         vec_push(&args, slot_value(w, &in, y->args[slots.at[i].from], slots.at[i].direction));
     ir_yield(&in, (int)args.len, args.at);
+    for (int i = 0; i < op->nres; i++)
+        if (is_dropped(w, op->res[i]))
+            drop_value(w, b, op->res[i]);
     for (size_t i = 0; i < slots.len; i++)
         map_slot(w, b, op->res[slots.at[i].from], c->res[i], slots.at[i].direction);
     vec_free(&slots);

@@ -1,5 +1,4 @@
-/* Forward mode with several directions in one run: tangents stand in loops over the directions, the primal outside of
- * them.
+/* Several directions in one run: tangents stand in loops over the directions, the primal outside of them.
  *
  *     v = load x[i]; s = sin v; store y[i], s
  *
@@ -9,6 +8,9 @@
  * A stretch is such a loop with the tangents of the operations of one region since the last one. Branches and loops
  * that carry tangents end it: what is needed behind them, and what they yield, is kept in arrays of one number a
  * direction. So the primal, and the partials after licm, are computed once, and each stretch is a vector loop.
+ *
+ * An adjoint is linear in the gradients that it reads, so its tangents along these are its gradients once more: in
+ * several directions they take the place of the gradients, which go.
  */
 #include <string.h>
 
@@ -62,8 +64,9 @@ void wide_close(fwd *w, const ir_builder *b)
 
 ir_value *wide_array(fwd *w, ir_builder *b, const ir_value *v)
 {
-    const char *name = v->name ? arena_printf(w->m->mem, "%s_dual", v->name) : NULL;
-    return w->kept[v->id] = ir_local(b, v->type, w->width, name);
+    ir_value *array = w->kept[v->id] = ir_local(b, v->type, w->width, NULL);
+    name_tangent(w, array, v);
+    return array;
 }
 
 /* The array with the tangents of v, all directions. Its stretch has ended. */
@@ -101,6 +104,12 @@ ir_value *wide_direction(fwd *w, ir_builder *b, const ir_value *v, int direction
     return ir_lload(b, array, ir_const_i(b, SC_I64, direction));
 }
 
+ir_field *wide_field(const fwd *w, const ir_op *op)
+{
+    const ir_plane plane = ir_access_attr(op)->plane;
+    return w->beside ? NULL : ir_field_of(op)->wide[w->linear ? plane : ir_tangent_of(plane)];
+}
+
 ir_value **wide_subscripts(fwd *w, const ir_field *f, ir_value *const *idx, ir_value *direction)
 {
     ir_value **to = ARENA_ARRAY(w->m->mem, ir_value *, f->ndim + 2);
@@ -134,7 +143,7 @@ bool wide_total(fwd *w, ir_builder *b, const ir_op *op, ir_value *const *idx)
     ir_value *zero = ir_const_i(b, SC_I64, 0);
     for (int d = 0; d < w->width; d++) {
         ir_value **at = wide_subscripts(w, f, idx, ir_const_i(b, SC_I64, d));
-        ir_accum(b, f->wide, IR_DATA, at, zero, wide_direction(w, b, v, d));
+        ir_accum(b, wide_field(w, op), IR_DATA, at, zero, wide_direction(w, b, v, d));
     }
     return true;
 }

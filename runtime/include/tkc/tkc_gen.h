@@ -59,7 +59,7 @@ enum {
     TK_FIELD_SOA = 32,
     TK_FIELD_SCRATCH = 64,   /* zero when a launch begins; unspecified after a launch or adjoint */
     TK_FIELD_DISTINCT = 128, /* launches that rely on it check that its elements are different numbers */
-    TK_FIELD_TANGENTS = 256  /* its data are tangents of another field, in several directions: "x.dual" */
+    TK_FIELD_TANGENTS = 256  /* its data are another field's "x.dual" or "x.grad", in several directions */
 };
 
 typedef struct tk_field_desc {
@@ -157,8 +157,9 @@ struct tk_kernel {
     size_t jvp_args_size; /* of the JVP's, which begins with the primal's: in a forward scope the rest (the tangents) is
                              zero */
     tk_kernel_fn run, grad, jvp, hvp; /* NULL: not generated */
-    const char *no_grad, *no_jvp;     /* the reason; with grad NULL and no_grad NULL: derivative zero by intent */
-    const tk_part *parts;             /* its footprint */
+    const char *no_grad, *no_jvp; /* the reason; no_grad beside grad: why tapes refuse it; both NULL: derivative zero
+                                     by intent */
+    const tk_part *parts;         /* its footprint */
     int ncompared; /* the first parts: tapes compare them from launch to launch. A kernel of the module may write them,
                       and an adjoint needs them. Saved fields and arrays are not among them */
     int nparts;

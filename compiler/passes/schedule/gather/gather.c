@@ -531,13 +531,30 @@ static void list_task(ir_op *op, void *ctx)
         vec_push(&l->at, op);
 }
 
+/* Loops over directions whose tasks gather. */
+static bool gather_directions(ir_func *f, ir_op *task)
+{
+    bool changed = false;
+    for (ir_op *op = task->regions[0]->first, *next; op; op = next) {
+        next = op->next;
+        ir_op *apart = gather_split(f, task, op);
+        const bool gathers = apart && gather_task(f, apart);
+        if (apart)
+            ir_remove(gathers ? op : apart);
+        changed |= gathers;
+    }
+    return changed;
+}
+
 bool pass_gather(ir_func *f)
 {
     op_list tasks = {0};
     bool changed = false;
     ir_walk(f->body, list_task, &tasks);
-    for (size_t i = 0; i < tasks.at.len; i++)
+    for (size_t i = 0; i < tasks.at.len; i++) {
+        changed |= gather_directions(f, tasks.at.at[i]);
         changed |= gather_task(f, tasks.at.at[i]);
+    }
     vec_free(&tasks.at);
     return changed;
 }

@@ -158,6 +158,12 @@ steps gather_reflected(const gather *g, const ir_op *op);
 known gather_known_truth(const gather *g, const ir_value *condition);
 known gather_known_index(const gather *g, const ir_value *v);
 
+/* ---- gather_wide.c ---- */
+
+/* If op, in the task, is a loop over directions that may run behind all the rest: a task behind it that does the same,
+ * for which the caller removes one of the two. */
+ir_op *gather_split(ir_func *f, ir_op *task, ir_op *op);
+
 /* ---- gather_build.c ---- */
 
 void gather_build(gather *g);

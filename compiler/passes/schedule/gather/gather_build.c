@@ -314,6 +314,20 @@ static void strips(const gather *g, ir_builder *b, const bounds *bd, ir_value **
     ir_yield(&in, 0, NULL);
 }
 
+/* Whether all of a row is interior: nothing is added beside its own element. */
+static bool is_whole_row(const bounds *bd, int last)
+{
+    return !bd->min[last] && !bd->max[last] && !bd->after[last] && !bd->before[last];
+}
+
+/* Directions: one thread runs them all, so that what they share is computed once. */
+static bool row_is_unit(const gather *g, const bounds *bd)
+{
+    const int last = g->nd - 1;
+    return last > 0 && is_whole_row(bd, last) && ir_is_const(bd->lo[last]) && ir_is_const(bd->hi[last]) &&
+           ir_int(bd->lo[last]) < ir_int(bd->hi[last]);
+}
+
 /* A row segment: strips at the ends of the row, and between them the interior; a row at the boundary of an outer
  * dimension tests for that. */
 static void fill_row(const gather *g, ir_builder *b, const bounds *bd, ir_value *const *outer, ir_value *const *segment)
@@ -325,10 +339,13 @@ static void fill_row(const gather *g, ir_builder *b, const bounds *bd, ir_value 
         inside = both(b, inside, ir_op2(b, OP_GE, t[d], plus(b, bd->lo[d], bd->after[d])));
         inside = both(b, inside, ir_op2(b, OP_LT, t[d], plus(b, bd->hi[d], -bd->before[d])));
     }
-    ir_value *from = ir_op2(b, OP_MIN, ir_op2(b, OP_MAX, plus(b, bd->lo[last], bd->after[last]), segment[0]),
-                            segment[1]);
-    ir_value *to = ir_op2(b, OP_MIN, ir_op2(b, OP_MAX, plus(b, bd->hi[last], -bd->before[last]), from), segment[1]);
-    strips(g, b, bd, t, segment, from, to);
+    const bool whole = row_is_unit(g, bd);
+    ir_value *from = whole ? bd->lo[last] : segment[0], *to = whole ? bd->hi[last] : segment[1];
+    if (!is_whole_row(bd, last)) {
+        from = ir_op2(b, OP_MIN, ir_op2(b, OP_MAX, plus(b, bd->lo[last], bd->after[last]), from), to);
+        to = ir_op2(b, OP_MIN, ir_op2(b, OP_MAX, plus(b, bd->hi[last], -bd->before[last]), from), to);
+        strips(g, b, bd, t, segment, from, to);
+    }
     if (!inside) {
         receive_loop(g, b, bd, t, from, to, 0);
         return;
@@ -486,6 +503,7 @@ void gather_build(gather *g)
     }
     ir_op *task = ir_task(&b, g->nd, lo, hi, 0, NULL, NULL);
     ir_task_attr(task)->rows = true;
+    ir_task_attr(task)->unit_dims = row_is_unit(g, &bd);
     int64_t first = 0;
     if (!g->wraps[0] || can_follow(g, &bd, &first, &ir_task_attr(task)->periodic_halo))
         ir_task_attr(task)->fused_with = g->task;
