@@ -20,6 +20,7 @@ typedef struct rt_logged {
                              rt_entry.draws, .first */
     uint64_t last;        /* of a call: rt_entry.last */
     uint64_t seed;        /* of a launch that draws */
+    const struct rt_version *params;
 } rt_logged;
 
 /* A line, or a loop of them; loops.c. */

@@ -1,6 +1,7 @@
 /* The way back of a tape under a budget: launches run again from images, a few of them recorded at a time. */
 #include "budget.h"
 
+#include "params.h"
 #include "schedule.h"
 
 static tk_status run_again(tk_session *s, size_t from, size_t to, bool collects)
@@ -14,6 +15,7 @@ static tk_status run_again(tk_session *s, size_t from, size_t to, bool collects)
         rt_logged l;
         size_t taken;
         st = tk_rt_log_line(s, i, &l, &taken);
+        tk_rt_params_use(s, l.params);
         if (st == TK_OK && collects && !tk_rt_image_line(s, &l, i))
             st = tk_session_status(s);
         if (st == TK_OK)
@@ -70,6 +72,7 @@ static tk_status record_again(tk_session *s, size_t from, size_t *to, bool colle
         st = tk_rt_log_line(s, i, l, &taken);
         if (st != TK_OK)
             break;
+        tk_rt_params_use(s, l->params);
         if (alone || (l->call && tk_rt_call_is_together(l->call)))
             before = s->tape.bytes;
         if (collects && !tk_rt_image_line(s, l, i))

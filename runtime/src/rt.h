@@ -50,8 +50,9 @@ enum { RT_ANYTHING = -1 };
 typedef struct rt_entry {
     tk_module *module;
     const tk_kernel *kernel;
-    const void *args;            /* in rt_tape.args, NULL if none */
-    const struct rt_call *call;  /* a call of the host's: no module, no kernel. In rt_tape.args */
+    const void *args;           /* in rt_tape.args, NULL if none */
+    const struct rt_call *call; /* a call of the host's: no module, no kernel. In rt_tape.args */
+    const struct rt_version *params;
     uint64_t draws, first, last; /* of such a call: tk_session.draws before it, .launches before and after it */
     struct rt_state *changes;    /* data that it changed and earlier adjoints may need, the last change first; also of
                                     launches inside such a call */
@@ -85,6 +86,8 @@ typedef struct rt_tape {
     size_t listed;             /* how many entries' needs are */
     size_t start;              /* number of the first entry among the launches of the tape; 0 without a budget */
     struct rt_budget *budget;  /* NULL: none */
+    struct rt_changed *changed, *of_program; /* params.h */
+    const struct rt_version *versions, *params, *in_force;
 } rt_tape;
 
 /* What is watched during a launch; watch.c. */
