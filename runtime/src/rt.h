@@ -25,7 +25,6 @@ enum { RT_ALL_THREADS = false };
 struct rt_kept;
 struct rt_state;
 struct rt_piece;
-struct rt_profile;
 
 enum { RT_WRITES = TK_STORES | TK_ACCUMULATES };
 
@@ -169,10 +168,11 @@ struct tk_session {
     uint64_t draws;    /* launches that drew random numbers, since the seed was set */
     uint64_t launches; /* launches with a record, ever */
 
-    size_t tape_budget;    /* bytes, of the next tape; 0: none */
-    tk_tape_report report; /* of the last tape */
-    uint64_t epoch;        /* how often data have jumped to another time of a tape under a budget */
-    bool again;            /* a launch runs again */
+    size_t tape_budget;     /* bytes, of the next tape; 0: none */
+    tk_tape_report report;  /* of the last tape */
+    struct rt_files *files; /* of it; NULL: none */
+    uint64_t epoch;         /* how often data have jumped to another time of a tape under a budget */
+    bool again;             /* a launch runs again */
 
     bool (*stop)(void *user); /* NULL: none */
     void *stop_user;

@@ -416,7 +416,7 @@ int main(void)
     compare("calls", with_calls, false);
     compare("a call beside", call_beside, false);
     out_of_memory(steps, 0);
-    out_of_memory(two_modules, 40000);
+    out_of_memory(two_modules, 90000);
     tk_session *s = tk_session_create(NULL);
     module *m = params_on_tape_create(s, NULL);
     to_and_fro(s, m);
