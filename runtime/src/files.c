@@ -13,14 +13,6 @@
 
 enum { PIECE = 1 << 30 /* bytes of a read or write */ };
 
-struct rt_file {
-    int fd;
-    bool named; /* it has its name still */
-    size_t bytes, used, most;
-    rt_filed *first;
-    char name[];
-};
-
 /* ---- the file ---- */
 
 static tk_status fail(tk_session *s, const char *what, const char *name, int error)

@@ -18,6 +18,14 @@ typedef struct rt_filed {
     bool only; /* memory has the boxes alone */
 } rt_filed;
 
+struct rt_file {
+    int fd;
+    bool named; /* it has its name still */
+    size_t bytes, used, most;
+    rt_filed *first;
+    char name[];
+};
+
 /* A new file; NULL after failing the session, and where no directory is set. */
 struct rt_file *tk_rt_file_open(tk_session *s);
 void tk_rt_file_close(tk_session *s, struct rt_file *file);
