@@ -168,12 +168,12 @@ static void print_lifetime(emitter *e)
               "/** The message of that failure, \"\" if there was none. Valid until the next call on the session. "
               "*/\nconst char *%s_error(const %s *m);\n\n",
               p, p);
-    sb_printf(
-        b,
-        "/** Changes the parameters for later kernels. Those that size fields must keep their values "
-        "(TK_BAD_ARGUMENT);\n"
-        " *  not under an open tape (TK_BAD_STATE). */\ntk_status %s_set_params(%s *m, const %s_params *params);\n\n",
-        p, p, p);
+    sb_printf(b,
+              "/** Changes the parameters for later kernels. Those that size fields must keep their values "
+              "(TK_BAD_ARGUMENT);\n"
+              " *  not inside a function of tk_call on a tape (TK_BAD_STATE). A tape keeps the parameters of each "
+              "launch. */\ntk_status %s_set_params(%s *m, const %s_params *params);\n\n",
+              p, p, p);
 }
 
 /* Of a member, too. */

@@ -115,10 +115,10 @@ static void print_view(emitter *e, const ir_field *f)
 }
 
 /* For hosts they are constant: a size that was changed by an assignment would let loops leave the fields. */
-static void put_params(const emitter *e, const char *from)
+static void put_params(const emitter *e)
 {
     const char *name = e->m->name;
-    sb_printf(e->out, "    *(%s_params *)(void *)((char *)m + offsetof(struct %s, params)) = %s;\n", name, name, from);
+    sb_printf(e->out, "    *(%s_params *)(void *)((char *)m + offsetof(struct %s, params)) = chosen;\n", name, name);
 }
 
 static void print_create(emitter *e)
@@ -144,7 +144,7 @@ static void print_create(emitter *e)
               "    struct %s *const m = (struct %s *)tk_module_alloc(session, sizeof *m);\n"
               "    if (!m)\n        return NULL;\n",
               m->name, m->name);
-    put_params(e, "chosen");
+    put_params(e);
     sb_printf(b, "    if (tk_module_init(&m->tk, session, &%s, extents, header_hash, header_interface) != TK_OK) {\n",
               e->desc);
     sb_add(b, "        tk_module_free(session, m, sizeof *m);\n        return NULL;\n    }\n");
@@ -188,8 +188,6 @@ static void print_set_params(emitter *e)
               "    if (!params)\n        return tk_fail(m->tk.session, TK_BAD_ARGUMENT, \"%s_set_params: params is "
               "NULL\");\n",
               m->name);
-    sb_add(b, "    const tk_status status = tk_module_check_params(&m->tk);\n    if (status != TK_OK)\n        return "
-              "status;\n");
     for (size_t i = 0; i < m->params.len; i++) {
         const ir_mparam *p = m->params.at[i];
         if (p->sizes)
@@ -199,8 +197,10 @@ static void print_set_params(emitter *e)
                       "fixed at creation\");\n",
                       member_of(e, p), member_of(e, p), m->name, p->name);
     }
-    put_params(e, "*params");
-    sb_add(b, "    return TK_OK;\n}\n\n");
+    sb_printf(b,
+              "    return tk_module_set_params(&m->tk, (char *)m + offsetof(struct %s, params), params, sizeof "
+              "*params);\n}\n\n",
+              m->name);
 }
 
 const char *bind_signature(arena *mem, const ir_module *m, const ir_field *f)

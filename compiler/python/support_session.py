@@ -32,7 +32,7 @@ class _Options(_ct.Structure):
 
 class _Report(_ct.Structure):
     """tk_tape_report of <tkc/tkc.h>."""
-    _fields_ = [*((name, _ct.c_size_t) for name in ("budget", "bytes", "launches", "planned", "again", "images", "slots")),
+    _fields_ = [*((name, _ct.c_size_t) for name in ("budget", "bytes", "launches", "planned", "again", "images", "slots", "filed")),
                 ("seconds", _ct.c_double), ("predicted", _ct.c_double)]
 
 

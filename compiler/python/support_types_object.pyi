@@ -16,6 +16,7 @@ class Error(Exception):
     Diverged: _t.ClassVar[type[_Diverged]]
     Undecided: _t.ClassVar[type[_Undecided]]
     Stopped: _t.ClassVar[type[_Stopped]]
+    File: _t.ClassVar[type[_File]]
 
 class _NoMemory(Error, MemoryError): ...
 class _BadArgument(Error, ValueError): ...
@@ -31,6 +32,7 @@ class _NotFinite(Error): ...
 class _Diverged(Error): ...
 class _Undecided(Error): ...
 class _Stopped(Error): ...
+class _File(Error): ...
 
 
 class _AnySession(_t.Protocol):
@@ -57,6 +59,7 @@ class _TapeReport(_t.Protocol):
     again: int
     images: int
     slots: int
+    filed: int
     seconds: float
     predicted: float
 

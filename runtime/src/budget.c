@@ -1,6 +1,8 @@
 /* A tape under a budget of bytes: the log of its launches, and when images are taken of the data. */
 #include "loops.h"
 
+#include "files.h"
+
 /* ---- opening and closing ---- */
 
 tk_status tk_tape_budget(tk_session *s, size_t bytes)
@@ -28,6 +30,11 @@ tk_status tk_rt_budget_open(tk_session *s)
     if (!u)
         return tk_fail(s, TK_NO_MEMORY, "out of memory for the log of a tape");
     *u = (struct rt_budget){.bytes = s->tape_budget, .used = sizeof *u, .report = s->report};
+    u->file = tk_rt_file_open(s);
+    if (s->files && !u->file) {
+        tk_rt_free(s, u);
+        return tk_session_status(s);
+    }
     s->tape.budget = u;
     s->epoch++;
     return TK_OK;
@@ -48,6 +55,8 @@ void tk_rt_budget_close(tk_session *s)
     tk_rt_free(s, u->segment);
     s->report = u->report;
     s->report.launches = u->n;
+    s->report.filed = tk_rt_file_most(u->file);
+    tk_rt_file_close(s, u->file);
     tk_rt_free(s, u);
     s->tape.budget = NULL;
     s->again = false;
@@ -143,8 +152,10 @@ static tk_status wait(tk_session *s)
 {
     const struct rt_budget *u = s->tape.budget;
     tk_rt_budget_count(s);
-    if (budget_used(s) + u->final_bytes <= u->bytes)
+    if (!tk_rt_image_exceeds(s, u->final_bytes, u->bytes))
         return TK_OK;
+    if (tk_failed(s))
+        return tk_session_status(s);
     return tk_fail(
         s, TK_BAD_ARGUMENT,
         "a budget of %zu bytes is too small for the launches between two calls that all processes make: they "
@@ -152,17 +163,29 @@ static tk_status wait(tk_session *s)
         u->bytes, budget_used(s) + u->final_bytes);
 }
 
+/* Whether images do not fit even with a file. */
+static bool wants_joins(tk_session *s)
+{
+    const struct rt_budget *u = s->tape.budget;
+    return u->over ? tk_rt_image_exceeds(s, 0, limit(u)) : u->used > limit(u);
+}
+
 static tk_status fit(tk_session *s)
 {
     struct rt_budget *u = s->tape.budget;
     measure(s);
-    wishes w = {.over = !u->over && budget_used(s) > limit(u), .joins = u->used > limit(u)};
+    wishes w = {.over = !u->over && budget_used(s) > limit(u), .joins = wants_joins(s)};
+    const bool was_over = u->over;
     tk_status st = decide(s, &w);
+    if (st == TK_OK && u->over && !was_over && w.joins) {
+        w.joins = wants_joins(s);
+        st = decide(s, &w);
+    }
     while (st == TK_OK && u->over && w.joins) {
         if (!join_pairs(s))
             return u->used + u->final_bytes > u->bytes ? tk_rt_budget_refuse(s) : TK_OK;
         u->stride *= 2;
-        w.joins = u->used > limit(u);
+        w.joins = wants_joins(s);
         st = decide(s, &w);
     }
     return st;

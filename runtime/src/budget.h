@@ -20,6 +20,7 @@ typedef struct rt_logged {
                              rt_entry.draws, .first */
     uint64_t last;        /* of a call: rt_entry.last */
     uint64_t seed;        /* of a launch that draws */
+    const struct rt_version *params;
 } rt_logged;
 
 /* A line, or a loop of them; loops.c. */
@@ -58,10 +59,11 @@ typedef struct rt_way {
 enum { RT_CALLS = 16 };
 
 struct rt_budget {
-    size_t bytes; /* the budget */
-    bool over;    /* not all fits: launches are logged, and leave no entries */
-    size_t used;  /* of images, log and arguments; entries: rt_tape.bytes */
-    size_t n;     /* lines */
+    size_t bytes;         /* the budget */
+    struct rt_file *file; /* NULL: none */
+    bool over;            /* not all fits: launches are logged, and leave no entries */
+    size_t used;          /* of images, log and arguments; entries: rt_tape.bytes */
+    size_t n;             /* lines */
     rt_nodes log;
     uint64_t *words; /* room for the arguments of a line, as integers */
     size_t nwords;
@@ -157,6 +159,8 @@ bool tk_rt_image_line(tk_session *s, const rt_logged *l, size_t at);
 /* The data of all that was overwritten, to rt_tape.final. */
 bool tk_rt_image_final(tk_session *s);
 void tk_rt_image_free(tk_session *s, rt_held **list);
+/* Whether budget_used and `more` exceed the bytes. Before that, images but the last one go to the file. */
+bool tk_rt_image_exceeds(tk_session *s, size_t more, size_t bytes);
 void tk_rt_image_forget(tk_session *s, const tk_module *m);
 
 /* ---- budget.c ---- */

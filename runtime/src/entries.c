@@ -1,6 +1,8 @@
 /* Entries of a tape: launches with what their adjoints need of them, and these adjoints. */
 #include "budget.h"
 
+#include "params.h"
+
 static bool grow_entries(tk_session *s)
 {
     rt_tape *t = &s->tape;
@@ -29,7 +31,7 @@ static bool push_call(tk_session *s, const rt_logged *l)
     if (!tk_rt_entry_reserve(s, "call of", tk_rt_call_name(l->call)))
         return false;
     s->tape.entries[s->tape.count++] = (rt_entry){
-        .args = l->args, .call = l->call, .draws = l->key, .first = l->launch, .last = l->last};
+        .args = l->args, .call = l->call, .params = l->params, .draws = l->key, .first = l->launch, .last = l->last};
     return true;
 }
 
@@ -63,7 +65,8 @@ static rt_entry *push_entry(const rt_logged *l)
     rt_tape *t = &s->tape;
     if (!tk_rt_entry_reserve(s, "kernel", k->name))
         return NULL;
-    rt_entry e = {.module = m, .kernel = k, .args = l->args, .record = {.key = l->key, .launch = l->launch}};
+    rt_entry e = {
+        .module = m, .kernel = k, .args = l->args, .params = l->params, .record = {.key = l->key, .launch = l->launch}};
     if (tk_rt_record_alloc(s, k, &e.record) != TK_OK ||
         tk_rt_saved_keep(m, k, l->args, &e.record, true, s->forward.open) != TK_OK) {
         tk_rt_record_free(s, &e.record);
@@ -91,7 +94,7 @@ tk_status tk_rt_run_unrecorded(tk_module *m, const tk_kernel *k, const void *arg
     tk_session *s = m->session;
     rt_tape *t = &s->tape;
     struct rt_kept *kept;
-    rt_entry e = {.module = m, .kernel = k};
+    rt_entry e = {.module = m, .kernel = k, .params = s->tape.in_force};
     tk_status st = tk_rt_needs_before(m, k, args, false, false, &kept);
     if (st != TK_OK)
         return st;
@@ -190,6 +193,7 @@ tk_status tk_rt_entries_back(tk_session *s)
     for (size_t i = t->count; i-- > 0 && st == TK_OK;) {
         rt_entry *e = &t->entries[i];
         t->at = i;
+        tk_rt_params_use(s, e->params);
         tk_rt_state_restore(e->record.before, RT_FOR_ADJOINT);
         if (e->call)
             st = tk_rt_call_replay(s, e, true);

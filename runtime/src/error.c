@@ -39,6 +39,8 @@ const char *tk_status_name(tk_status s)
         return "TK_UNDECIDED";
     case TK_STOPPED:
         return "TK_STOPPED";
+    case TK_FILE:
+        return "TK_FILE";
     }
     return "unknown status";
 }

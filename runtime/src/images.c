@@ -5,6 +5,7 @@
  * tape are dead where the first launch that touches it replaces all of it: such a box is born. A state with a dimension
  * for time takes no copy for this reason. */
 #include "budget.h"
+#include "files.h"
 
 enum { BOXES = 64 /* of a field in the lists `read` and `born` */, READS = TK_READS | TK_BEFORE_WANTED };
 enum { SEES = READS | TK_NEEDED | TK_NEEDED_BY_PRODUCT | TK_ACCUMULATES };
@@ -395,8 +396,48 @@ bool tk_rt_segment_push(tk_session *s, size_t first, bool fixed)
     return true;
 }
 
+/* What memory has of it. */
+static size_t memory_of(const struct rt_state *st)
+{
+    const rt_filed *d = st->filed;
+    return (d ? sizeof *d : 0) + (d && d->only ? st->head : st->bytes);
+}
+
+static bool move_state(tk_session *s, rt_segment *g, struct rt_state **st,
+                       bool (*fn)(tk_session *s, struct rt_file *file, struct rt_state **st))
+{
+    struct rt_budget *u = s->tape.budget;
+    const size_t before = memory_of(*st);
+    const bool ok = fn(s, u->file, st);
+    g->bytes += memory_of(*st) - before;
+    u->used += memory_of(*st) - before;
+    return ok;
+}
+
+/* An image that still is in memory, the first one of all, goes to the file. False: none does. */
+static bool put_image(tk_session *s)
+{
+    enum { LEAST = 256 };
+    struct rt_budget *u = s->tape.budget;
+    bool any = false;
+    for (size_t i = 0; u->file && !any && i + 1 < u->nsegments; i++)
+        for (struct rt_state **st = &u->segment[i].states; *st && !tk_failed(s); st = &(*st)->next)
+            if (!((*st)->filed && (*st)->filed->only) && (*st)->bytes - (*st)->head >= LEAST)
+                any = move_state(s, &u->segment[i], st, tk_rt_file_put) || any;
+    return any && !tk_failed(s);
+}
+
+bool tk_rt_image_exceeds(tk_session *s, size_t more, size_t bytes)
+{
+    while (budget_used(s) + more > bytes && put_image(s))
+        continue;
+    return budget_used(s) + more > bytes;
+}
+
 static void drop_image(tk_session *s, rt_segment *g)
 {
+    for (struct rt_state *st = g->states; st; st = st->next)
+        tk_rt_file_forget(s, s->tape.budget->file, st);
     tk_rt_states_free(s, &g->states);
     tk_rt_image_free(s, &g->held);
     s->tape.budget->used -= g->bytes;
@@ -412,7 +453,10 @@ void tk_rt_segment_pop(tk_session *s)
 void tk_rt_segment_restore(tk_session *s)
 {
     struct rt_budget *u = s->tape.budget;
-    const rt_segment *g = last_segment(u);
+    rt_segment *g = last_segment(u);
+    for (struct rt_state **st = &g->states; *st; st = &(*st)->next)
+        if (!move_state(s, g, st, tk_rt_file_get))
+            return;
     for (const struct rt_state *st = g->states; st; st = st->next)
         tk_rt_state_restore(st, 0);
     u->image_bytes = g->bytes > u->image_bytes ? g->bytes : u->image_bytes;
@@ -492,10 +536,11 @@ void tk_rt_segment_join(tk_session *s, size_t i)
         struct rt_state *st = *last;
         if (has_all(a, st)) {
             *last = st->next;
-            u->used -= st->bytes;
+            u->used -= memory_of(st);
+            tk_rt_file_forget(s, u->file, st);
             tk_rt_free(s, st);
         } else {
-            a->bytes += st->bytes;
+            a->bytes += memory_of(st);
             last = &st->next;
         }
     }

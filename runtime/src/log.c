@@ -112,7 +112,7 @@ tk_status tk_rt_line_make(tk_module *m, const tk_kernel *k, const void *args, rt
     tk_session *s = m->session;
     const size_t size = tk_rt_args_size(s, k);
     tk_record rec = {0};
-    *line = (rt_logged){.module = m, .kernel = k};
+    *line = (rt_logged){.module = m, .kernel = k, .params = s->tape.params};
     if (size > 0) {
         void *copy = tk_stack_alloc(&s->tape.args, 1, size);
         if (!copy)

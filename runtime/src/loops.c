@@ -65,6 +65,8 @@ bool tk_rt_same_call(const rt_call *a, const rt_call *b)
 /* All but numbers and arguments. */
 static bool alike(const rt_logged *a, const rt_logged *b)
 {
+    if (a->params != b->params)
+        return false;
     if (a->call && b->call)
         return tk_rt_call_runs_again(b->call) && b->last == b->launch && a->last == a->launch && a->args == b->args &&
                tk_rt_same_call(a->call, b->call);

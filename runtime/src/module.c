@@ -242,18 +242,6 @@ tk_status tk_module_init(tk_module *m, tk_session *s, const tk_module_desc *desc
     return TK_OK;
 }
 
-tk_status tk_module_check_params(tk_module *m)
-{
-    RT_ENTER(m->session, "set_params", TK_BAD_STATE);
-    const tk_status st = tk_rt_check_idle(m->session, "changing parameters");
-    if (st == TK_OK && m->session->tape.open)
-        return tk_fail(m->session, TK_BAD_STATE,
-                       "changing parameters of module '%s' is not possible while a tape is open: its adjoints need "
-                       "them as they are",
-                       m->desc->name);
-    return st;
-}
-
 bool tk_module_done(tk_module *m)
 {
     if (!m || !m->session)

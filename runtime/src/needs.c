@@ -14,6 +14,8 @@
  */
 #include "needs.h"
 
+#include "params.h"
+
 /* ---- what is needed ---- */
 
 struct rt_needs *tk_rt_needs_of(tk_field *f, tk_plane plane)
@@ -279,31 +281,37 @@ static bool list_entry(tk_session *s, size_t i)
     int64_t b[2 * DIMS_MAX];
     if (e->call)
         return note_parts(parts_of_call(s, e->call, b), (uint32_t)i + 1);
+    tk_rt_params_use(s, e->params);
     return !e->kernel->grad || (tk_rt_parts_compute(e->module, e->kernel, e->args, s->tape.all) &&
                                 note_parts(parts_of_launch(e->module, e->kernel, s->tape.all), (uint32_t)i + 1));
 }
 
 bool tk_rt_needs_list(tk_session *s, size_t end)
 {
-    for (; s->tape.listed < end; s->tape.listed++)
-        if (!list_entry(s, s->tape.listed))
-            return false;
-    return true;
+    const rt_version *params = s->tape.in_force;
+    bool ok = true;
+    for (; ok && s->tape.listed < end; s->tape.listed += ok)
+        ok = list_entry(s, s->tape.listed);
+    tk_rt_params_use(s, params);
+    return ok;
 }
 
 bool tk_rt_needs_all(tk_session *s)
 {
+    const rt_version *params = s->tape.in_force;
     bool ok = true;
     for (size_t i = 0; i < s->tape.listed && !s->tape.all && ok; i++) {
         const rt_entry *e = &s->tape.entries[i];
         if (!e->kernel->grad)
             continue;
+        tk_rt_params_use(s, e->params);
         ok = tk_rt_parts_compute(e->module, e->kernel, e->args, true);
         rt_parts w = parts_of_launch(e->module, e->kernel, true);
         w.at = e->kernel->ncompared;
         w.ends += e->kernel->nbounds;
         ok = ok && note_parts(w, (uint32_t)i + 1);
     }
+    tk_rt_params_use(s, params);
     s->tape.all = true;
     return ok;
 }

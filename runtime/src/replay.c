@@ -1,6 +1,8 @@
 /* The way back of a tape under a budget: launches run again from images, a few of them recorded at a time. */
 #include "budget.h"
 
+#include "files.h"
+#include "params.h"
 #include "schedule.h"
 
 static tk_status run_again(tk_session *s, size_t from, size_t to, bool collects)
@@ -14,6 +16,7 @@ static tk_status run_again(tk_session *s, size_t from, size_t to, bool collects)
         rt_logged l;
         size_t taken;
         st = tk_rt_log_line(s, i, &l, &taken);
+        tk_rt_params_use(s, l.params);
         if (st == TK_OK && collects && !tk_rt_image_line(s, &l, i))
             st = tk_session_status(s);
         if (st == TK_OK)
@@ -38,7 +41,7 @@ static bool any(tk_session *s, bool wants)
 static bool is_full(tk_session *s, const rt_logged *l, bool first, bool *full)
 {
     const struct rt_budget *u = s->tape.budget;
-    *full = *full || (!first && budget_used(s) + u->largest > u->bytes);
+    *full = *full || (!first && tk_rt_image_exceeds(s, u->largest, u->bytes));
     if (s->agree.fn && (first || !l->call || !tk_rt_call_is_together(l->call)))
         return false;
     return any(s, *full);
@@ -50,7 +53,7 @@ static void measure(tk_session *s, size_t before, bool *full)
     struct rt_budget *u = s->tape.budget;
     tk_rt_budget_count(s);
     u->largest = s->tape.bytes - before > u->largest ? s->tape.bytes - before : u->largest;
-    *full = *full || budget_used(s) > u->bytes;
+    *full = *full || tk_rt_image_exceeds(s, 0, u->bytes);
 }
 
 /* *to: how many of them fit. */
@@ -70,6 +73,7 @@ static tk_status record_again(tk_session *s, size_t from, size_t *to, bool colle
         st = tk_rt_log_line(s, i, l, &taken);
         if (st != TK_OK)
             break;
+        tk_rt_params_use(s, l->params);
         if (alone || (l->call && tk_rt_call_is_together(l->call)))
             before = s->tape.bytes;
         if (collects && !tk_rt_image_line(s, l, i))
@@ -145,12 +149,14 @@ typedef struct plan {
     double again; /* launches that run again without being recorded */
 } plan;
 
-/* In so many bytes; image, entry: of one. */
-static plan plan_of(size_t n, size_t bytes, size_t image, size_t entry)
+/* In so many bytes, of which memory has some; image, entry: of one. */
+static plan plan_of(size_t n, size_t bytes, size_t memory, size_t image, size_t entry)
 {
     plan best = {.again = -1.0};
     for (size_t k = 0; k == 0 || k * image < bytes; k += k / 8 + 1) {
-        const size_t left = bytes - (k * image < bytes ? k * image : bytes), each = left / entry;
+        const size_t own = k == 0 ? 0 : image < memory ? image : memory; /* the last image stays in memory */
+        const size_t rest = bytes - (k * image < bytes ? k * image : bytes);
+        const size_t left = rest < memory - own ? rest : memory - own, each = left / entry;
         const size_t units = each > 0 ? (n + each - 1) / each : n;
         const double again = tk_rt_schedule_again(units, k) * (double)n / (double)units;
         if (best.again < 0.0 || again < best.again)
@@ -166,15 +172,34 @@ static size_t room(const struct rt_budget *u, size_t used)
     return u->bytes > used ? u->bytes - used : 0;
 }
 
+/* Bytes of images before the last that can go to the file. */
+static size_t movable(const struct rt_budget *u)
+{
+    const size_t most = tk_rt_file_room(u->file);
+    size_t bytes = 0;
+    for (size_t i = 0; i + 1 < u->nsegments; i++)
+        bytes += u->segment[i].bytes;
+    return bytes < most ? bytes : most;
+}
+
+/* Of memory and file together. */
+static size_t all_room(const struct rt_budget *u, size_t used)
+{
+    const size_t filed = tk_rt_file_room(u->file);
+    return room(u, used) + (filed < SIZE_MAX / 4 ? filed : SIZE_MAX / 4);
+}
+
 /* How many of n launches run again before the next image, which is worth it: 0: none. `*few`: the most that are
  * recorded at a time. */
 static size_t next_image(tk_session *s, size_t n, size_t *few)
 {
-    enum { LESS_ROOM, IMAGE, ENTRY };
+    enum { LESS_ROOM, LESS_MEMORY, IMAGE, ENTRY };
     const struct rt_budget *u = s->tape.budget;
-    int64_t words[] = {-(int64_t)room(u, u->used), (int64_t)u->image_bytes + 1, (int64_t)u->entry_bytes};
-    tk_rt_agree(s, "the schedule of a budget", words, 3);
-    const plan p = plan_of(n, (size_t)-words[LESS_ROOM], (size_t)words[IMAGE], (size_t)words[ENTRY]);
+    int64_t words[] = {-(int64_t)all_room(u, u->used), -(int64_t)(room(u, u->used) + movable(u)),
+                       (int64_t)u->image_bytes + 1, (int64_t)u->entry_bytes};
+    tk_rt_agree(s, "the schedule of a budget", words, 4);
+    const plan p = plan_of(n, (size_t)-words[LESS_ROOM], (size_t)-words[LESS_MEMORY], (size_t)words[IMAGE],
+                           (size_t)words[ENTRY]);
     *few = p.few;
     if (p.slots == 0 || p.units < 2)
         return 0;
@@ -192,7 +217,9 @@ static void plan_all(struct rt_budget *u)
         if (g->fixed)
             again -= 1.0;
         else if (end > g->first)
-            again += plan_of(end - g->first, room(u, used), u->image_bytes + 1, u->entry_bytes).again;
+            again += plan_of(end - g->first, all_room(u, used), room(u, used) + movable(u), u->image_bytes + 1,
+                             u->entry_bytes)
+                         .again;
         used -= g->bytes;
     }
     u->report.planned = (size_t)again;
@@ -247,7 +274,7 @@ static tk_status reverse(tk_session *s, part *p)
         }
         const size_t begin = at > 0 ? p->from + at : p->to - p->from > few ? p->to - few : p->from, had = p->to;
         tk_status st = run_again(s, p->from, begin, p->collects);
-        const bool room = !any(s, u->used + u->largest > u->bytes);
+        const bool room = !any(s, tk_rt_image_exceeds(s, u->largest, u->bytes));
         st = st == TK_OK ? tk_session_status(s) : st;
         if (st == TK_OK && at > 0 && room)
             st = reverse_nested(s, begin, p, &bare);
@@ -256,6 +283,8 @@ static tk_status reverse(tk_session *s, part *p)
         if (st != TK_OK)
             return st;
         tk_rt_segment_restore(s);
+        if (tk_failed(s))
+            return tk_session_status(s);
         bare = bare || !room;
         if (p->to < had)
             p->check = NULL;
@@ -298,10 +327,11 @@ tk_status tk_rt_budget_back(tk_session *s)
         if (g->fixed) {
             st = first < end ? reverse_call(s, first) : TK_OK;
             tk_rt_segment_restore(s);
+            st = st == TK_OK ? tk_session_status(s) : st;
         } else {
             const rt_segment check = *g;
             tk_rt_segment_restore(s);
-            st = reverse(s, &(part){first, end, false, false, &check});
+            st = tk_failed(s) ? tk_session_status(s) : reverse(s, &(part){first, end, false, false, &check});
         }
         end = first;
     }

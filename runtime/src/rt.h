@@ -25,7 +25,6 @@ enum { RT_ALL_THREADS = false };
 struct rt_kept;
 struct rt_state;
 struct rt_piece;
-struct rt_profile;
 
 enum { RT_WRITES = TK_STORES | TK_ACCUMULATES };
 
@@ -50,8 +49,9 @@ enum { RT_ANYTHING = -1 };
 typedef struct rt_entry {
     tk_module *module;
     const tk_kernel *kernel;
-    const void *args;            /* in rt_tape.args, NULL if none */
-    const struct rt_call *call;  /* a call of the host's: no module, no kernel. In rt_tape.args */
+    const void *args;           /* in rt_tape.args, NULL if none */
+    const struct rt_call *call; /* a call of the host's: no module, no kernel. In rt_tape.args */
+    const struct rt_version *params;
     uint64_t draws, first, last; /* of such a call: tk_session.draws before it, .launches before and after it */
     struct rt_state *changes;    /* data that it changed and earlier adjoints may need, the last change first; also of
                                     launches inside such a call */
@@ -85,6 +85,8 @@ typedef struct rt_tape {
     size_t listed;             /* how many entries' needs are */
     size_t start;              /* number of the first entry among the launches of the tape; 0 without a budget */
     struct rt_budget *budget;  /* NULL: none */
+    struct rt_changed *changed, *of_program; /* params.h */
+    const struct rt_version *versions, *params, *in_force;
 } rt_tape;
 
 /* What is watched during a launch; watch.c. */
@@ -166,10 +168,11 @@ struct tk_session {
     uint64_t draws;    /* launches that drew random numbers, since the seed was set */
     uint64_t launches; /* launches with a record, ever */
 
-    size_t tape_budget;    /* bytes, of the next tape; 0: none */
-    tk_tape_report report; /* of the last tape */
-    uint64_t epoch;        /* how often data have jumped to another time of a tape under a budget */
-    bool again;            /* a launch runs again */
+    size_t tape_budget;     /* bytes, of the next tape; 0: none */
+    tk_tape_report report;  /* of the last tape */
+    struct rt_files *files; /* of it; NULL: none */
+    uint64_t epoch;         /* how often data have jumped to another time of a tape under a budget */
+    bool again;             /* a launch runs again */
 
     bool (*stop)(void *user); /* NULL: none */
     void *stop_user;

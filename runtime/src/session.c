@@ -51,6 +51,7 @@ void tk_rt_session_free(tk_session *s)
     tk_rt_tape_free(s);
     tk_rt_stacks_free(s);
     tk_rt_stack_free(&s->scratch);
+    tk_rt_free(s, s->files);
     pthread_mutex_destroy(&s->memory_lock);
     pthread_mutex_destroy(&s->stack_lock);
     pthread_mutex_destroy(&s->print_lock);

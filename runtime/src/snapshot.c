@@ -1,5 +1,6 @@
 /* The data of all fields, and which random numbers come next, kept and put back: what lets a program run again on the
  * same state. */
+#include "params.h"
 #include "states.h"
 
 rt_snapshot tk_rt_snapshot_take(tk_session *s)
@@ -29,6 +30,7 @@ void tk_rt_snapshot_restore(const rt_snapshot *snapshot)
     snapshot->session->opt.seed = snapshot->seed;
     snapshot->session->draws = snapshot->draws;
     tk_rt_state_restore(snapshot->data, 0);
+    tk_rt_params_restore(snapshot->session);
 }
 
 void tk_rt_snapshot_run(const rt_snapshot *snapshot, tk_program_fn run, void *user)
@@ -43,6 +45,7 @@ void tk_rt_snapshot_free(rt_snapshot *snapshot)
         return;
     snapshot->session->in_program = false;
     tk_rt_states_free(snapshot->session, &snapshot->data);
+    tk_rt_params_free(snapshot->session);
 }
 
 double tk_rt_scalar_get(const tk_field *f, tk_plane plane, int64_t component)

@@ -228,10 +228,28 @@ static struct rt_state *allocate(tk_session *s, const rt_piece *piece, int n, st
             p->box = memcpy(at, p->box, box_bytes(p));
             at += aligned(box_bytes(p));
         }
-        p->values = at;
-        at += aligned(p->bytes);
+    }
+    st->head = (size_t)(at - (unsigned char *)st);
+    for (int i = 0; i < n; i++) {
+        st->piece[i].values = at;
+        at += aligned(st->piece[i].bytes);
     }
     return st;
+}
+
+/* As far behind `to` as p is behind `from`. */
+static uintptr_t moved(const void *p, const void *from, const void *to)
+{
+    return (uintptr_t)to + ((uintptr_t)p - (uintptr_t)from);
+}
+
+void tk_rt_state_moved(struct rt_state *st, const struct rt_state *old)
+{
+    for (int i = 0; i < st->n; i++) {
+        rt_piece *p = &st->piece[i];
+        p->box = p->box ? (const int64_t *)moved(p->box, old, st) : NULL;
+        p->values = (unsigned char *)moved(p->values, old, st);
+    }
 }
 
 struct rt_state *tk_rt_state_take(tk_session *s, struct rt_state *old)
@@ -406,6 +424,13 @@ static void sum_elements(const rt_piece *p, uint64_t *h)
     }
 }
 
+static uint64_t sum_of(uint64_t *h)
+{
+    for (int k = 1; k < SUMS; k++)
+        mix(&h[0], h[k]);
+    return h[0];
+}
+
 uint64_t tk_rt_state_sum(tk_field *f, tk_plane plane, const int64_t *box)
 {
     const size_t size = tk_rt_scalar_bytes(f->desc->elem);
@@ -421,9 +446,14 @@ uint64_t tk_rt_state_sum(tk_field *f, tk_plane plane, const int64_t *box)
         sum_elements(&p, h);
     else
         walk(&p, sum_run, h);
-    for (int k = 1; k < SUMS; k++)
-        mix(&h[0], h[k]);
-    return h[0];
+    return sum_of(h);
+}
+
+uint64_t tk_rt_bytes_sum(const void *bytes, size_t n)
+{
+    uint64_t h[SUMS] = {1, 2, 3, 4};
+    sum_run(h, (unsigned char *)bytes, NULL, 0, n);
+    return sum_of(h);
 }
 
 /* ---- sums ---- */

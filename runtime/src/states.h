@@ -22,9 +22,11 @@ typedef struct rt_piece {
 } rt_piece;
 
 struct rt_state {
-    struct rt_state *next; /* of a list: the state before */
-    size_t bytes;          /* of the block */
-    bool swapped;          /* the values are the later ones, and the field has the earlier ones */
+    struct rt_state *next;  /* of a list: the state before */
+    size_t bytes;           /* of the block */
+    size_t head;            /* of these before the values */
+    struct rt_filed *filed; /* files.h */
+    bool swapped;           /* the values are the later ones, and the field has the earlier ones */
     int n;
     rt_piece piece[];
 };
@@ -56,6 +58,10 @@ void tk_rt_state_differ(const struct rt_state *st, rt_differs_fn fn, void *ctx);
 struct rt_state *tk_rt_state_shrink(tk_session *s, const struct rt_state *st, size_t n);
 /* A sum over the bits of a box of a plane, which tells data apart. */
 uint64_t tk_rt_state_sum(tk_field *f, tk_plane plane, const int64_t *box);
+/* The same over bytes. */
+uint64_t tk_rt_bytes_sum(const void *bytes, size_t n);
+/* The block was copied from `old`. */
+void tk_rt_state_moved(struct rt_state *st, const struct rt_state *old);
 /* Adds the values of whole fields to these. */
 void tk_rt_state_add(tk_session *s, const struct rt_state *st);
 /* The piece of the field, or NULL. */

@@ -1,6 +1,8 @@
 /* The tape: which launches ran, and their adjoints in reverse. */
 #include "budget.h"
 
+#include "params.h"
+
 const rt_call *tk_rt_tape_call(const tk_session *s)
 {
     const rt_tape *t = &s->tape;
@@ -128,13 +130,14 @@ tk_status tk_rt_tape_record_call(tk_session *s, const rt_call *c, const void *ar
     t->bytes += sizeof *t->entries;
     tk_rt_tape_count(s, (size_t)copies * size);
     t->entries[t->count++] = (rt_entry){
-        .args = *kept, .call = same ? same : copy, .draws = s->draws, .first = s->launches};
+        .args = *kept, .call = same ? same : copy, .params = t->params, .draws = s->draws, .first = s->launches};
     return TK_OK;
 }
 
 void tk_rt_tape_called(tk_session *s, const rt_entry *e)
 {
-    const rt_logged line = {.args = e->args, .call = e->call, .key = e->draws, .launch = e->first, .last = e->last};
+    const rt_logged line = {
+        .args = e->args, .call = e->call, .key = e->draws, .launch = e->first, .last = e->last, .params = e->params};
     if (s->tape.budget && !s->tape.replaying && !s->again && tk_rt_log_call(s, &line) == TK_OK && s->tape.budget->over)
         tk_rt_entries_drop(s);
 }
@@ -178,6 +181,7 @@ void tk_rt_tape_close(tk_session *s)
     t->failed = TK_OK;
     t->replaying = false;
     t->doomed = t->all = false;
+    tk_rt_params_close(s);
     tk_rt_stack_clear(&t->args);
 }
 
@@ -209,6 +213,7 @@ void tk_rt_tape_forget(tk_module *m)
     used = (s->tape.budget && tk_rt_budget_forget(m)) || used;
     tk_rt_kept_forget(s, &s->tape.call_kept, m);
     tk_rt_said_forget(s, m);
+    tk_rt_params_forget(m);
     if (used) {
         if (s->in_call) {
             redo_changes(&s->tape);

@@ -48,7 +48,8 @@ typedef enum tk_status {
                           tk_gradcheck found one as the loss */
     TK_DIVERGED,       /**< an adjoint on a tape decided otherwise than its launch (code built with --debug) */
     TK_UNDECIDED,      /**< tk_gradcheck could not check any derivative: f32 has too few digits */
-    TK_STOPPED         /**< the function of tk_session_set_stop ended a launch */
+    TK_STOPPED,        /**< the function of tk_session_set_stop ended a launch */
+    TK_FILE            /**< a file could not be written or read, or has changed (tk_tape_budget_files) */
 } tk_status;
 
 /** Owns the tape, the forward scope, threads, allocator and hooks. Several modules may share a session; one tape then
@@ -266,6 +267,14 @@ size_t tk_tape_bytes(const tk_session *s);
  * The data that a tk_call stores are kept, unless it may run again (TK_CALL_AGAIN). TK_BAD_STATE under an open tape. */
 tk_status tk_tape_budget(tk_session *s, size_t bytes);
 
+/** A second level for later tapes under a budget. Images beyond the memory go to a file in the directory, which has at
+ * most that many bytes. A NULL directory, or 0 bytes: no file, as at first. The name is copied.
+ *
+ * Each tape has a file of its own, without a name where the system allows that. The file goes with the tape. TK_FILE at
+ * the opening: it cannot be created. TK_FILE at a launch or at closing: the disk is full, or the file has other bytes
+ * than were written. The message has the file's name. TK_BAD_STATE under an open tape. */
+tk_status tk_tape_budget_files(tk_session *s, const char *directory, size_t bytes);
+
 /** Costs of a tape under a budget. */
 typedef struct tk_tape_report {
     size_t budget;   /**< its bytes; 0: there was none, and all else is 0 */
@@ -275,6 +284,7 @@ typedef struct tk_tape_report {
     size_t again;    /**< how many launches ran again */
     size_t images;   /**< copies of data */
     size_t slots;    /**< times whose data were held at once, at most; for each of them launches run again from there */
+    size_t filed;    /**< most bytes of them in a file */
     double seconds;  /**< for closing the tape */
     double predicted; /**< the same, estimated from a twentieth of the launches */
 } tk_tape_report;

@@ -249,8 +249,8 @@ tk_status tk_module_init(tk_module *m, tk_session *s, const tk_module_desc *desc
 /* Frees a module's parts. False, with a failure of the session, inside a running kernel and in a program of
  * tk_gradcheck or a Jacobian: modules stay then. */
 bool tk_module_done(tk_module *m);
-/* Returns TK_OK if the parameters may change now; else fails the session. */
-tk_status tk_module_check_params(tk_module *m);
+/* Changes the parameters of a module, `size` bytes at `own`, for launches that follow; or fails the session. */
+tk_status tk_module_set_params(tk_module *m, void *own, const void *params, size_t size);
 /* calloc/free of the module struct itself through the session's (or default) allocator; s may be NULL. The memory
  * stores its allocator, so freeing is right after the end of the session. NULL on failure, with a message in tk_error.
  */
