@@ -166,9 +166,11 @@ static bool check_request(ir_func *k)
 {
     const ir_request *r = ir_request_of(k, IR_DERIVE_BLOCKS);
     width_check c = {.k = k, .plane = IR_GRAD, .ok = true};
-    c.width = r ? r->by->width[IR_GRAD] : 0;
-    if (r && r->by->wide[IR_GRAD])
-        refuse(&c, k->loc, "sparse Hessians");
+    for (int i = 0; r && i < r->by.n && c.ok; i++) {
+        c.width = r->by.at[i]->width[IR_GRAD];
+        if (r->by.at[i]->wide[IR_GRAD])
+            refuse(&c, k->loc, "sparse Hessians");
+    }
     return c.ok;
 }
 
