@@ -29,5 +29,5 @@ TEST_PACKAGES='libclang-rt-dev libcmocka-dev libgif-dev libpng-dev cmake patch p
 # What single tests of --all take: a test without its package is skipped, and says so. Samples, other ways to build, other machines, packages for Debian, the docs as a site.
 # shellcheck disable=SC2034
 MORE_PACKAGES='libcairo2-dev libsdl2-dev xvfb libxtst6 liblapacke-dev libsuitesparse-dev coinor-libipopt-dev gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm
-gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user musl-tools git libsundials-dev libeigen3-dev gcc-mingw-w64-x86-64-posix wine wine64 python3-torch
+gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user musl-tools git libsundials-dev libeigen3-dev libcolpack-dev gcc-mingw-w64-x86-64-posix wine wine64 python3-torch
 dpkg-dev fakeroot debhelper lintian mmdebstrap python3-venv strace libopenmpi-dev openmpi-bin libpetsc-real-dev'

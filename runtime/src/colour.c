@@ -267,20 +267,91 @@ static bool sort_by_colour(tk_session *s, const tk_sparse *p, rt_elements *x, co
     return ok;
 }
 
+/* ---- colours of the host ---- */
+
+/* Neighbours of line i in that colour. */
+static int64_t count_colour(const rt_elements *x, const lines *l, int64_t i, int32_t colour)
+{
+    int64_t n = 0;
+    for (int64_t k = l->start[i]; k < l->start[i + 1]; k++)
+        n += x->colour[l->of[k]] == colour;
+    return n;
+}
+
+/* Element e follows from one product: that of its column, or of a Hessian that of its row. */
+static bool is_direct(const tk_sparse *p, const rt_elements *x, const lines *l, int64_t e)
+{
+    const int32_t i = x->places[2 * e], j = x->places[2 * e + 1];
+    if (!p->hessian)
+        return count_colour(x, l, i, x->colour[j]) == 1;
+    return x->colour[i] != x->colour[j] &&
+           (count_colour(x, l, i, x->colour[j]) == 1 || count_colour(x, l, j, x->colour[i]) == 1);
+}
+
+static tk_status colour_by_host(tk_session *s, const tk_sparse *p, rt_elements *x, const lines *l)
+{
+    for (int64_t j = 0; j < p->cols; j++)
+        x->colour[j] = -1;
+    x->ncolours = p->colouring(p->colouring_user, p->hessian, p->rows, p->cols, l->start, l->of, x->colour);
+    if (x->ncolours < 0)
+        return tk_fail(s, TK_BAD_STATE, "the function of tk_sparse_colour failed for '%s'", x->k->name);
+    for (int64_t j = 0; j < p->cols; j++)
+        if (x->colour[j] < 0 || x->colour[j] >= x->ncolours)
+            return tk_fail(s, TK_BAD_ARGUMENT, "'%s': column %lld has colour %d, of %d", x->k->name, (long long)j,
+                           x->colour[j], x->ncolours);
+    for (int64_t e = 0; e < x->n; e++)
+        if (!is_direct(p, x, l, e))
+            return tk_fail(s, TK_BAD_ARGUMENT, "'%s': by these colours no product gives entry (%d, %d)", x->k->name,
+                           x->places[2 * e], x->places[2 * e + 1]);
+    return TK_OK;
+}
+
+/* TK_NO_MEMORY is the caller's to report. */
+static tk_status colour_lines(tk_session *s, const tk_sparse *p, rt_elements *x, const lines *l)
+{
+    if (p->colouring)
+        return colour_by_host(s, p, x, l);
+    x->ncolours = p->hessian ? star_colours(s, p->rows, l, x->colour)
+                             : tk_rt_colour_columns(s, p->rows, p->cols, l->start, l->of, x->colour);
+    return x->ncolours >= 0 ? TK_OK : TK_NO_MEMORY;
+}
+
 tk_status tk_rt_sparse_colour(tk_session *s, const tk_sparse *p, rt_elements *x)
 {
     if (x->first)
         return TK_OK;
     lines l = {NULL, NULL};
     x->colour = tk_rt_sparse_alloc(p, p->cols, sizeof *x->colour);
-    bool ok = x->colour && lines_of_part(s, p, x, &l);
-    if (ok)
-        x->ncolours = p->hessian ? star_colours(s, p->rows, &l, x->colour)
-                                 : tk_rt_colour_columns(s, p->rows, p->cols, l.start, l.of, x->colour);
-    ok = ok && x->ncolours >= 0 && sort_by_colour(s, p, x, &l);
+    tk_status st = x->colour && lines_of_part(s, p, x, &l) ? colour_lines(s, p, x, &l) : TK_NO_MEMORY;
+    if (st == TK_OK && !sort_by_colour(s, p, x, &l))
+        st = TK_NO_MEMORY;
     free_lines(s, &l);
-    if (ok)
+    if (st == TK_OK)
         return TK_OK;
     tk_rt_sparse_uncolour(x);
-    return tk_fail(s, TK_NO_MEMORY, "out of memory for the colours of '%s'", x->k->name);
+    return tk_failed(s) ? st : tk_fail(s, st, "out of memory for the colours of '%s'", x->k->name);
+}
+
+tk_status tk_sparse_colour(tk_sparse *p, tk_colouring_fn fn, void *user)
+{
+    if (!p)
+        return tk_rt_thread_fail(TK_BAD_ARGUMENT, "tk_sparse_colour: the pattern is NULL");
+    bool computed = false;
+    for (int i = 0; i < p->nparts; i++) {
+        computed = computed || p->parts[i].k->active;
+        tk_rt_sparse_uncolour(&p->parts[i]);
+    }
+    if (!computed)
+        return tk_rt_thread_fail(TK_BAD_ARGUMENT, "tk_sparse_colour: the matrix has elements, which need no colours");
+    p->colouring = fn;
+    p->colouring_user = user;
+    return TK_OK;
+}
+
+size_t tk_sparse_colours(const tk_sparse *p)
+{
+    size_t n = 0;
+    for (int i = 0; p && i < p->nparts; i++)
+        n += (size_t)p->parts[i].ncolours;
+    return n;
 }

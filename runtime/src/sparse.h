@@ -46,6 +46,8 @@ struct tk_sparse {
     int64_t *source;     /* value -> that of the elements; NULL: the same */
     unsigned char *kept; /* their values, if `source` is not NULL */
     _Atomic(size_t) projected;
+    tk_colouring_fn colouring; /* NULL: libtkc's own */
+    void *colouring_user;
 };
 
 /* ---- the columns of a kernel: fields ---- */

@@ -183,6 +183,59 @@ static void runs_once(mod *m, const problem *p)
     tk_sparse_free(t);
 }
 
+/* ---- colours of the host ---- */
+
+enum { OWN, EQUAL, OUTSIDE, FAILS };
+
+static int32_t colour(void *user, bool symmetric, int64_t rows, int64_t cols, const int64_t *starts, const int32_t *of, int32_t *colours)
+{
+    const int way = *(int *)user;
+    CHECK(symmetric && rows == cols);
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t k = starts[i]; k < starts[i + 1]; k++)
+            CHECK(of[k] >= 0 && of[k] < cols && of[k] != i);
+    for (int64_t j = 0; j < cols; j++)
+        colours[j] = way == EQUAL ? 0 : (int32_t)(cols - 1 - j);
+    return way == FAILS ? -1 : way == EQUAL ? 1 : (int32_t)cols - (way == OUTSIDE);
+}
+
+static void host_colours(mod *m, const problem *p, const double *want)
+{
+    static double values[MOST_ENTRIES], D[MOST];
+    const tk_sparse_options o = sparse_option(0);
+    tk_sparse *s = NULL;
+    int way = OWN;
+    set(m);
+    CHECK_OK(m, p->pattern(m, &o, &s));
+    const size_t n = tk_sparse_values(s), vertices = (size_t)(p->n / p->block);
+    CHECK(tk_sparse_colours(s) == 0);
+    CHECK(tk_sparse_colour(s, colour, &way) == TK_OK);
+    memset(values, 0, sizeof values);
+    CHECK_OK(m, p->hess(m, s, values, n));
+    CHECK(tk_sparse_colours(s) == vertices);
+    sparse_dense(s, &o, values, p->block, p->block, D);
+    sparse_equal(p->name, D, want, p->n, p->n, 1, EPS);
+    way = EQUAL;
+    CHECK_OK(m, p->hess(m, s, values, n)); /* the colours stay */
+    CHECK(tk_sparse_colour(s, colour, &way) == TK_OK);
+    CHECK_REFUSED(m, p->hess(m, s, values, n), "by these colours no product gives entry");
+    CHECK(tk_sparse_colours(s) == 0);
+    way = OUTSIDE;
+    CHECK_REFUSED(m, p->hess(m, s, values, n), "column 0 has colour");
+    way = FAILS;
+    CHECK(p->hess(m, s, values, n) == TK_BAD_STATE && strstr(sparse_star_error(m), "the function of tk_sparse_colour failed"));
+    tk_session_clear_error(m->tk.session);
+    CHECK(tk_sparse_colour(s, NULL, NULL) == TK_OK);
+    memset(values, 0, sizeof values);
+    set(m);
+    CHECK_OK(m, p->hess(m, s, values, n));
+    CHECK(tk_sparse_colours(s) > 0 && tk_sparse_colours(s) <= vertices);
+    sparse_dense(s, &o, values, p->block, p->block, D);
+    sparse_equal(p->name, D, want, p->n, p->n, 1, EPS);
+    tk_sparse_free(s);
+    CHECK(tk_sparse_colour(NULL, colour, &way) == TK_BAD_ARGUMENT && tk_sparse_colours(NULL) == 0);
+}
+
 /* ---- patterns by hand ---- */
 
 static void pattern_is(mod *m, const problem *p, bool (*has)(int i, int j))
@@ -328,6 +381,8 @@ int main(void)
             CHECK_NEAR(want[i], differences[i], 1e-7);
         layouts(m, p, want);
         runs_once(m, p);
+        if (p == &problems[0] || p == &problems[2])
+            host_colours(m, p, want);
         if (strcmp(p->name, "linear"))
             checked(m, p);
     }

@@ -562,6 +562,22 @@ tk_status tk_sparse_project(tk_sparse *p, bool semidefinite);
 /** Number of elements whose blocks the last m_k_hess with this pattern projected. 0 for NULL. */
 size_t tk_sparse_projected(const tk_sparse *p);
 
+/** Colours the columns of a computed matrix; one launch with tangents gives the entries of all columns of a colour.
+ * Line i of the matrix, from 0 to rows - 1, has the columns of[starts[i]] to of[starts[i + 1] - 1], in any order. Of a
+ * Hessian (symmetric) these are the neighbours of vertex i, without itself. With blocks, a line is a row of blocks.
+ * Writes the colour of each column, from 0 on, and returns the number of colours; a negative number fails.
+ *
+ * Jacobian: the columns of a line have different colours (distance 2). Hessian: neighbours have different colours, and
+ * of two neighbours one has no other neighbour with the colour of the other (star colouring). */
+typedef int32_t (*tk_colouring_fn)(void *user, bool symmetric, int64_t rows, int64_t cols, const int64_t *starts,
+                                   const int32_t *of, int32_t *colours);
+/** Gives a computed matrix another colouring; NULL: the default one of libtkc. The next values call fn, and keep the
+ * colours; tkc/colpack.hpp has such a function. There, colours that break the rules are TK_BAD_ARGUMENT, and a negative
+ * number is TK_BAD_STATE. TK_BAD_ARGUMENT: p is NULL, or no kernel of it is computed. */
+tk_status tk_sparse_colour(tk_sparse *p, tk_colouring_fn fn, void *user);
+/** Colours of a computed matrix, of all its kernels together. 0 before its first values, and for NULL. */
+size_t tk_sparse_colours(const tk_sparse *p);
+
 /** Dirichlet conditions: zeroes row and column i of a Hessian where fixed[i], and sets their diagonal to 1. For all
  * layouts, behind the last m_k_hess. fixed: nfixed flags, one for each component of the fields. n: values, as for
  * m_k_hess. TK_BAD_ARGUMENT: a pointer is NULL, the pattern belongs to a Jacobian, or n or nfixed is wrong. */
