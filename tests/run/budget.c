@@ -194,6 +194,8 @@ static void with_calls_again(budget *m)
     for (int t = 0; t < 5 * STEPS; t++) {
         const called c = {m, 0.01 * t, true};
         budget_scale(m);
+        if (t % 50 == 21)
+            tk_session_set_seed(m->tk.session, (uint64_t)t);
         if (t == 17)
             tk_call(m->tk.session, &again, &c, sizeof c);
         else if (t % 60 == 2)
