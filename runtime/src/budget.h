@@ -19,7 +19,7 @@ typedef struct rt_logged {
     uint64_t key, launch; /* of a launch: those of its record, in the log tk_session.draws for the first one; of a call:
                              rt_entry.draws, .first */
     uint64_t last;        /* of a call: rt_entry.last */
-    uint64_t seed;        /* of a launch that draws */
+    uint64_t seed;        /* of a launch that draws, or a call */
     const struct rt_version *params;
 } rt_logged;
 

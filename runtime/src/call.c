@@ -55,11 +55,12 @@ static tk_status run(tk_session *s, const rt_call *c, tk_host_fn fn, void *args)
 
 typedef struct draws_scope {
     tk_session *session;
-    uint64_t draws, launches;
+    uint64_t seed, draws, launches;
 } draws_scope;
 
 static void leave_draws(draws_scope *d)
 {
+    d->session->opt.seed = d->seed;
     d->session->draws = d->draws;
     if (d->session->launches < d->launches)
         d->session->launches = d->launches;
@@ -68,7 +69,8 @@ static void leave_draws(draws_scope *d)
 /* What backward launches again draws what it drew in forward. */
 static tk_status backward_of(tk_session *s, rt_entry *e)
 {
-    __attribute__((cleanup(leave_draws), unused)) draws_scope scope = {s, s->draws, s->launches};
+    __attribute__((cleanup(leave_draws), unused)) draws_scope scope = {s, s->opt.seed, s->draws, s->launches};
+    s->opt.seed = e->seed;
     s->draws = e->draws;
     s->tape.first = e->first;
     s->tape.last = e->last;
@@ -99,7 +101,8 @@ static void forward_recorded(tk_session *s, const rt_call *c, void *args)
 /* Launches inside of it draw the same random numbers. */
 static tk_status forward_again(tk_session *s, const rt_entry *e)
 {
-    __attribute__((cleanup(leave_draws), unused)) draws_scope scope = {s, s->draws, s->launches};
+    __attribute__((cleanup(leave_draws), unused)) draws_scope scope = {s, s->opt.seed, s->draws, s->launches};
+    s->opt.seed = e->seed;
     s->draws = e->draws;
     s->launches = e->first;
     if (e->call->again_size > 0)

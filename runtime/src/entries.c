@@ -30,8 +30,13 @@ static bool push_call(tk_session *s, const rt_logged *l)
 {
     if (!tk_rt_entry_reserve(s, "call of", tk_rt_call_name(l->call)))
         return false;
-    s->tape.entries[s->tape.count++] = (rt_entry){
-        .args = l->args, .call = l->call, .params = l->params, .draws = l->key, .first = l->launch, .last = l->last};
+    s->tape.entries[s->tape.count++] = (rt_entry){.args = l->args,
+                                                  .call = l->call,
+                                                  .params = l->params,
+                                                  .draws = l->key,
+                                                  .first = l->launch,
+                                                  .last = l->last,
+                                                  .seed = l->seed};
     return true;
 }
 

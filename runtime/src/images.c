@@ -289,7 +289,9 @@ static bool image_part(const state_part *p, bool born)
     tk_field *f = p->of.field;
     copy(p->of.box, p->box, dims_of(f));
     const bool noted = !born ? touch(s, f, p->box) : u->back || hold(s, &u->born, f, p->box);
-    return noted && want(s, f, p->of.box, born || known_of(f)->dead);
+    const struct rt_needs *n = known_of(f);
+    const bool dead = n->dead && (n->replaced || replaces_box(p)); /* else some of it stays */
+    return noted && want(s, f, p->of.box, born || dead);
 }
 
 /* Parts that cannot be born come first: none of them meets one that is. */

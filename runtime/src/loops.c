@@ -69,7 +69,7 @@ static bool alike(const rt_logged *a, const rt_logged *b)
         return false;
     if (a->call && b->call)
         return tk_rt_call_runs_again(b->call) && b->last == b->launch && a->last == a->launch && a->args == b->args &&
-               tk_rt_same_call(a->call, b->call);
+               a->seed == b->seed && tk_rt_same_call(a->call, b->call);
     return a->kernel && a->kernel == b->kernel && a->module == b->module && a->seed == b->seed;
 }
 

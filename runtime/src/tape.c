@@ -129,15 +129,24 @@ tk_status tk_rt_tape_record_call(tk_session *s, const rt_call *c, const void *ar
         copy->again_size = copies > 1 ? size : 0;
     t->bytes += sizeof *t->entries;
     tk_rt_tape_count(s, (size_t)copies * size);
-    t->entries[t->count++] = (rt_entry){
-        .args = *kept, .call = same ? same : copy, .params = t->params, .draws = s->draws, .first = s->launches};
+    t->entries[t->count++] = (rt_entry){.args = *kept,
+                                        .call = same ? same : copy,
+                                        .params = t->params,
+                                        .draws = s->draws,
+                                        .first = s->launches,
+                                        .seed = s->opt.seed};
     return TK_OK;
 }
 
 void tk_rt_tape_called(tk_session *s, const rt_entry *e)
 {
-    const rt_logged line = {
-        .args = e->args, .call = e->call, .key = e->draws, .launch = e->first, .last = e->last, .params = e->params};
+    const rt_logged line = {.args = e->args,
+                            .call = e->call,
+                            .key = e->draws,
+                            .launch = e->first,
+                            .last = e->last,
+                            .seed = e->seed,
+                            .params = e->params};
     if (s->tape.budget && !s->tape.replaying && !s->again && tk_rt_log_call(s, &line) == TK_OK && s->tape.budget->over)
         tk_rt_entries_drop(s);
 }

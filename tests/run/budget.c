@@ -92,6 +92,17 @@ static void own_adjoint(budget *m)
     budget_end(m);
 }
 
+/* What scale makes is overwritten in part before it is read. */
+static void some_of_it(budget *m)
+{
+    for (int t = 0; t < 4 * STEPS; t++)
+        if (t % 7 == 0)
+            budget_scale(m);
+        else
+            budget_some(m, 6 + t % 4);
+    budget_end(m);
+}
+
 /* Functions of the host on the tape: with and without footprint, with launches of their own. */
 typedef struct called {
     budget *m;
@@ -183,6 +194,8 @@ static void with_calls_again(budget *m)
     for (int t = 0; t < 5 * STEPS; t++) {
         const called c = {m, 0.01 * t, true};
         budget_scale(m);
+        if (t % 50 == 21)
+            tk_session_set_seed(m->tk.session, (uint64_t)t);
         if (t == 17)
             tk_call(m->tk.session, &again, &c, sizeof c);
         else if (t % 60 == 2)
@@ -453,6 +466,7 @@ int main(void)
     compare("over time", over_time, false);
     compare("over time, second order", over_time, true);
     compare("an adjoint of one's own", own_adjoint, false);
+    compare("some elements", some_of_it, false);
     time_is_free();
     compare("calls", with_calls, false);
     compare("calls that run again", with_calls_again, false);
