@@ -33,7 +33,7 @@ static const char mat_key[] = "tk_petsc";
 
 typedef struct jacobian {
     tk_petsc *p;
-    double *at; /* the input */
+    double *at, *along; /* the input; the direction of a product, whose vector may be the memory of fields */
     bool is_set;
 } jacobian;
 
@@ -42,23 +42,42 @@ static PetscErrorCode free_jacobian(void *user)
     jacobian *j = user;
     petsc_release(j->p);
     free(j->at);
+    free(j->along);
     free(j);
     return 0;
 }
 
-static void run_along(tk_petsc *p, Vec direction)
+static void run_along(tk_petsc *p, const double *along)
 {
     tk_session *s = p->session;
     tk_field *in = p->program.input, *out = p->program.output;
-    const PetscScalar *v = NULL;
     if (tk_forward_begin(&out, 1, in, p->zeros, (size_t)tk_field_count(in)) != TK_OK)
         return;
-    if (petsc_ok(s, VecGetArrayRead(direction, &v), "product with a Jacobian")) {
-        tk_field_unpack(in, TK_DUAL, p->element, p->owned, v);
-        petsc_ok(s, VecRestoreArrayRead(direction, &v), "product with a Jacobian");
-    }
+    tk_field_unpack(in, TK_DUAL, p->element, p->owned, along);
     p->program.run(p->program.user);
     tk_forward_end(s);
+}
+
+/* Returns the memory of the direction, for comparisons; NULL after failing the session. */
+static const double *copy_direction(jacobian *j, Vec v, const char *what)
+{
+    tk_petsc *p = j->p;
+    const PetscScalar *from = NULL, *memory;
+    PetscInt n = 0;
+    if (!petsc_ok(p->session, VecGetLocalSize(v, &n), what))
+        return NULL;
+    if (n != p->numbers) {
+        tk_fail(p->session, TK_BAD_ARGUMENT, "%s: the vector has %lld numbers in this process, not %lld", what,
+                (long long)n, (long long)p->numbers);
+        return NULL;
+    }
+    if (!petsc_ok(p->session, VecGetArrayRead(v, &from), what))
+        return NULL;
+    memory = from;
+    if (n > 0)
+        memcpy(j->along, from, (size_t)n * sizeof *from);
+    petsc_ok(p->session, VecRestoreArrayRead(v, &from), what);
+    return memory;
 }
 
 static PetscErrorCode multiply(Mat J, Vec v, Vec y)
@@ -66,16 +85,18 @@ static PetscErrorCode multiply(Mat J, Vec v, Vec y)
     jacobian *j = NULL;
     PetscCall(MatShellGetContext(J, &j));
     tk_petsc *p = j->p;
-    const petsc_call c = {"product with a Jacobian", NULL, y, j->at, p->program.output, TK_DATA};
-    PetscInt n = 0;
+    tk_field *const both[] = {p->program.input, p->program.output};
+    const petsc_call c = {"product with a Jacobian", NULL, y, j->at, both[1], TK_DATA};
     if (!j->is_set)
         tk_fail(p->session, TK_BAD_STATE, "%s: it has no x yet (tk_petsc_jacobian)", c.what);
-    if (petsc_ok(p->session, VecGetLocalSize(v, &n), c.what) && n != p->numbers)
-        tk_fail(p->session, TK_BAD_ARGUMENT, "%s: the vector has %lld numbers in this process, not %lld", c.what,
-                (long long)n, (long long)p->numbers);
+    const double *memory = copy_direction(j, v, c.what);
     if (petsc_begin(p, &c))
-        run_along(p, v);
-    return petsc_end(p, &c, p->program.output, TK_DUAL);
+        run_along(p, j->along);
+    const PetscErrorCode code = petsc_end(p, &c, both[1], TK_DUAL);
+    for (int i = 0; i < 2 && memory; i++)
+        if (petsc_is_memory(p, both[i], TK_DUAL, memory))
+            tk_field_unpack(both[i], TK_DUAL, p->element, p->owned, j->along);
+    return code;
 }
 
 static void check_jacobian(tk_petsc *p, jacobian *j)
@@ -89,9 +110,11 @@ static void check_jacobian(tk_petsc *p, jacobian *j)
                 in->plane[TK_DUAL] ? out->desc->name : in->desc->name);
     if (!p->zeros)
         p->zeros = calloc((size_t)tk_field_count(in) + 1, sizeof *p->zeros);
-    if (j)
+    if (j) {
         j->at = malloc(((size_t)p->numbers + 1) * sizeof *j->at);
-    if (!j || !j->at || !p->zeros)
+        j->along = malloc(((size_t)p->numbers + 1) * sizeof *j->along);
+    }
+    if (!j || !j->at || !j->along || !p->zeros)
         tk_fail(s, TK_NO_MEMORY, "out of memory for tk_petsc_mat");
 }
 
