@@ -35,11 +35,32 @@ typedef struct jacobian {
     tk_petsc *p;
     double *at, *along; /* the input; the direction of a product, whose vector may be the memory of fields */
     bool is_set;
+    PetscErrorCode (*duplicate)(Mat, MatDuplicateOption, Mat *); /* PETSc's own */
 } jacobian;
+
+/* NULL: out of memory. */
+static jacobian *new_jacobian(tk_petsc *p)
+{
+    jacobian *j = calloc(1, sizeof *j);
+    if (!j)
+        return NULL;
+    p->users++;
+    j->p = p;
+    j->at = calloc((size_t)p->numbers + 1, sizeof *j->at);
+    j->along = calloc((size_t)p->numbers + 1, sizeof *j->along);
+    return j;
+}
+
+static bool has_room(const jacobian *j)
+{
+    return j && j->at && j->along;
+}
 
 static PetscErrorCode free_jacobian(void *user)
 {
     jacobian *j = user;
+    if (!j)
+        return 0;
     petsc_release(j->p);
     free(j->at);
     free(j->along);
@@ -99,7 +120,7 @@ static PetscErrorCode multiply(Mat J, Vec v, Vec y)
     return code;
 }
 
-static void check_jacobian(tk_petsc *p, jacobian *j)
+static void check_jacobian(tk_petsc *p, const jacobian *j)
 {
     tk_session *s = p->session;
     const tk_field *in = p->program.input, *out = p->program.output;
@@ -110,31 +131,59 @@ static void check_jacobian(tk_petsc *p, jacobian *j)
                 in->plane[TK_DUAL] ? out->desc->name : in->desc->name);
     if (!p->zeros)
         p->zeros = calloc((size_t)tk_field_count(in) + 1, sizeof *p->zeros);
-    if (j) {
-        j->at = malloc(((size_t)p->numbers + 1) * sizeof *j->at);
-        j->along = malloc(((size_t)p->numbers + 1) * sizeof *j->along);
-    }
-    if (!j || !j->at || !j->along || !p->zeros)
+    if (!has_room(j) || !p->zeros)
         tk_fail(s, TK_NO_MEMORY, "out of memory for tk_petsc_mat");
 }
 
 /* The matrix owns j from here on; a container tells it from other matrices. */
-static PetscErrorCode make_shell(tk_petsc *p, jacobian *j, Mat *J)
+static PetscErrorCode give(Mat J, jacobian *j)
 {
     PetscContainer box;
-    const PetscInt n = (PetscInt)p->numbers;
-    const MPI_Comm comm = petsc_comm(p->session);
-    PetscErrorCode code = PetscContainerCreate(comm, &box);
+    const PetscErrorCode code = PetscContainerCreate(PetscObjectComm((PetscObject)J), &box);
     if (code != 0) {
         free_jacobian(j);
         return code;
     }
     PetscCall(PetscContainerSetPointer(box, j));
     PetscCall(PetscContainerSetUserDestroy(box, free_jacobian));
-    PetscCall(MatCreateShell(comm, n, n, PETSC_DETERMINE, PETSC_DETERMINE, j, J));
-    PetscCall(MatShellSetOperation(*J, MATOP_MULT, (void (*)(void))multiply));
-    PetscCall(PetscObjectCompose((PetscObject)*J, mat_key, (PetscObject)box));
+    PetscCall(PetscObjectCompose((PetscObject)J, mat_key, (PetscObject)box));
     PetscCall(PetscContainerDestroy(&box));
+    PetscCall(MatShellSetContext(J, j));
+    return 0;
+}
+
+/* PETSc's own duplicate has the same context, which ends with J. */
+static PetscErrorCode duplicate(Mat J, MatDuplicateOption option, Mat *copy)
+{
+    jacobian *j = NULL, *other;
+    PetscCall(MatShellGetContext(J, &j));
+    PetscCall(j->duplicate(J, option, copy));
+    if (!(other = new_jacobian(j->p)) || !has_room(other)) {
+        free_jacobian(other);
+        PetscCall(MatDestroy(copy));
+        SETERRQ(PETSC_COMM_SELF, PETSC_ERR_MEM, "out of memory for a duplicate of a Jacobian");
+    }
+    memcpy(other->at, j->at, (size_t)j->p->numbers * sizeof *j->at);
+    other->is_set = j->is_set;
+    other->duplicate = j->duplicate;
+    PetscCall(MatShellSetOperation(*copy, MATOP_DUPLICATE, (void (*)(void))duplicate));
+    return give(*copy, other);
+}
+
+static PetscErrorCode make_shell(tk_petsc *p, jacobian *j, Mat *J)
+{
+    void (*own)(void) = NULL;
+    const PetscInt n = (PetscInt)p->numbers;
+    const PetscErrorCode code = MatCreateShell(petsc_comm(p->session), n, n, PETSC_DETERMINE, PETSC_DETERMINE, j, J);
+    if (code != 0) {
+        free_jacobian(j);
+        return code;
+    }
+    PetscCall(give(*J, j));
+    PetscCall(MatShellSetOperation(*J, MATOP_MULT, (void (*)(void))multiply));
+    PetscCall(MatGetOperation(*J, MATOP_DUPLICATE, &own));
+    j->duplicate = (PetscErrorCode(*)(Mat, MatDuplicateOption, Mat *))own;
+    PetscCall(MatShellSetOperation(*J, MATOP_DUPLICATE, (void (*)(void))duplicate));
     return 0;
 }
 
@@ -143,19 +192,14 @@ tk_status tk_petsc_mat(tk_petsc *p, Mat *J)
     if (!p)
         return tk_fail(NULL, TK_BAD_ARGUMENT, "tk_petsc_mat: the program is NULL");
     tk_session *s = p->session;
-    jacobian *j = calloc(1, sizeof *j);
+    jacobian *j = new_jacobian(p);
     if (!J)
         tk_fail(s, TK_BAD_ARGUMENT, "tk_petsc_mat: the place for the matrix is NULL");
     else
         *J = NULL;
     check_jacobian(p, j);
-    if (j) {
-        j->p = p;
-        p->users++;
-    }
     if (tk_session_agree(s, "tk_petsc_mat") != TK_OK) {
-        if (j)
-            free_jacobian(j);
+        free_jacobian(j);
         return tk_session_status(s);
     }
     if (!petsc_ok(s, make_shell(p, j, J), "tk_petsc_mat"))

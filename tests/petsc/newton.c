@@ -221,6 +221,35 @@ static void check_roles(solver *p, tk_petsc *f, Mat J)
     OK(VecDestroy(&y));
 }
 
+/* A duplicate of a duplicate keeps its x, and lives longer than they do. */
+static void check_duplicates(solver *p, tk_petsc *f)
+{
+    Vec x, v, y, z;
+    Mat J, other, last;
+    OK(DMCreateGlobalVector(p->dm, &x));
+    OK(VecDuplicate(x, &v));
+    OK(VecDuplicate(x, &y));
+    OK(VecDuplicate(x, &z));
+    vary(p->dm, x, 0.3);
+    vary(p->dm, v, 1.1);
+    CHECK_OK(p->m, tk_petsc_mat(f, &J));
+    OK(tk_petsc_jacobian(NULL, x, J, J, f));
+    OK(MatMult(J, v, y));
+    OK(MatDuplicate(J, MAT_COPY_VALUES, &other));
+    OK(MatDuplicate(other, MAT_COPY_VALUES, &last));
+    OK(tk_petsc_jacobian(NULL, v, J, J, f));
+    OK(tk_petsc_jacobian(NULL, v, other, other, f));
+    OK(MatDestroy(&J));
+    OK(MatDestroy(&other));
+    OK(MatMult(last, v, z));
+    same(z, y);
+    OK(MatDestroy(&last));
+    OK(VecDestroy(&x));
+    OK(VecDestroy(&v));
+    OK(VecDestroy(&y));
+    OK(VecDestroy(&z));
+}
+
 int main(int argc, char **argv)
 {
     begin(argc, argv);
@@ -244,6 +273,7 @@ int main(int argc, char **argv)
     check_residual(&p, f, r);
     check_product(&p, snes, f, J);
     check_shared(&p, f, r, J, x);
+    check_duplicates(&p, f);
     if (ranks == 1) {
         check_in_place(&p, f, J, x);
         check_roles(&p, f, J);
