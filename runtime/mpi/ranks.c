@@ -77,10 +77,13 @@ static tk_status check_comm(tk_session *s, MPI_Comm comm)
 
 static void end(ranks *r)
 {
+    const bool was_ended = r->ended; /* by MPI_Finalize: no function of MPI may be called any more */
     r->ended = true;
-    MPI_Comm_delete_attr(MPI_COMM_SELF, r->key);
-    MPI_Comm_free_keyval(&r->key);
-    MPI_Comm_free(&r->comm);
+    if (!was_ended) {
+        MPI_Comm_delete_attr(MPI_COMM_SELF, r->key);
+        MPI_Comm_free_keyval(&r->key);
+        MPI_Comm_free(&r->comm);
+    }
     free(r->room);
     free(r);
 }

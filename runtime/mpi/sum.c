@@ -165,11 +165,12 @@ static tk_status same_gradients(void *args)
     return compare(f, r, r->room, n);
 }
 
-/* Processes agree on tk_allsum by the name of the field alone. */
-static void agree_apart(tk_session *s, const tk_field *f)
+/* All make the same sum, of as many numbers of the same type. */
+static void agree_on(tk_session *s, const tk_field *f, bool apart)
 {
-    char place[80];
-    snprintf(place, sizeof place, "tk_allsum_apart of '%.40s'", f ? f->desc->name : "NULL");
+    char place[120];
+    snprintf(place, sizeof place, "%s of %lld numbers of '%.40s' (type %d)", apart ? "tk_allsum_apart" : "tk_allsum",
+             f ? (long long)tk_field_count(f) : 0, f ? f->desc->name : "NULL", f ? (int)f->desc->elem : 0);
     tk_session_agree(s, place);
 }
 
@@ -186,8 +187,7 @@ static tk_status step(tk_session *s, tk_field *f, tk_host_fn backward)
         tk_fail(s, TK_BAD_ARGUMENT, "tk_allsum: field '%s' holds bools", f->desc->name);
     else if (make_room(s, r, f))
         refuse_wide(s, f, "tk_allsum");
-    if (backward == add_gradients)
-        agree_apart(s, f);
+    agree_on(s, f, backward == add_gradients);
     const tk_triple t = {f ? f->desc->name : "tk_allsum", forward, backward, along, TK_CALL_AGAIN | TK_CALL_TOGETHER};
     const tk_footprint line = {f, TK_READS | TK_STORES, NULL};
     return tk_call_with(s, &t, f, 0, &line, 1);

@@ -43,6 +43,7 @@ MPI_Comm petsc_comm(const tk_session *s);
 bool petsc_begin(tk_petsc *p, const petsc_call *c);
 PetscErrorCode petsc_end(tk_petsc *p, const petsc_call *c, const tk_field *result, tk_plane plane);
 bool petsc_is_residual(const tk_petsc *p);
+bool petsc_is_memory(const tk_petsc *p, const tk_field *f, tk_plane plane, const double *memory);
 void petsc_release(tk_petsc *p);
 
 #endif

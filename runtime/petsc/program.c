@@ -135,7 +135,7 @@ void tk_petsc_destroy(tk_petsc *p)
 /* ---- calls ---- */
 
 /* Whether the memory of a vector is that of the plane, and its numbers the owned ones. */
-static bool is_memory(const tk_petsc *p, const tk_field *f, tk_plane plane, const double *memory)
+bool petsc_is_memory(const tk_petsc *p, const tk_field *f, tk_plane plane, const double *memory)
 {
     return f->plane[plane] == memory && (!p->element || p->owned == f->count);
 }
@@ -157,7 +157,7 @@ static void load(tk_petsc *p, const petsc_call *c)
     const PetscScalar *x = c->values;
     if (c->x && !petsc_ok(p->session, VecGetArrayRead(c->x, &x), c->what))
         return;
-    if (!is_memory(p, in, TK_DATA, x))
+    if (!petsc_is_memory(p, in, TK_DATA, x))
         tk_field_unpack(in, TK_DATA, p->element, p->owned, x);
     if (c->x)
         petsc_ok(p->session, VecRestoreArrayRead(c->x, &x), c->what);
@@ -179,26 +179,32 @@ bool petsc_begin(tk_petsc *p, const petsc_call *c)
     return true;
 }
 
-/* Returns whether the plane that is put back is the memory of the result. */
-static bool store(tk_petsc *p, const petsc_call *c, const tk_field *result, tk_plane plane)
+/* Returns the memory of the result; NULL: nothing is stored. */
+static const double *store(tk_petsc *p, const petsc_call *c, const tk_field *result, tk_plane plane)
 {
     PetscScalar *to = NULL;
     if (tk_failed(p->session) || !petsc_ok(p->session, VecGetArrayWrite(c->to, &to), c->what))
-        return false;
-    if (!is_memory(p, result, plane, to))
+        return NULL;
+    const double *memory = to;
+    if (!petsc_is_memory(p, result, plane, to))
         tk_field_pack(result, plane, p->element, p->owned, to);
-    const bool stays = c->changed && is_memory(p, c->changed, c->plane, to);
     petsc_ok(p->session, VecRestoreArrayWrite(c->to, &to), c->what);
-    return stays;
+    return memory;
+}
+
+/* The plane gets its numbers from before, unless it is the memory of the result. */
+static void put_back(tk_petsc *p, tk_field *f, tk_plane plane, const double *before, const double *result)
+{
+    if (f && f->plane[plane] && !(result && petsc_is_memory(p, f, plane, result)))
+        tk_field_unpack(f, plane, p->element, p->owned, before);
 }
 
 PetscErrorCode petsc_end(tk_petsc *p, const petsc_call *c, const tk_field *result, tk_plane plane)
 {
     tk_session *s = p->session;
-    const bool stays = c->to && store(p, c, result, plane);
-    tk_field_unpack(p->program.input, TK_DATA, p->element, p->owned, p->before);
-    if (c->changed && c->changed->plane[c->plane] && !stays)
-        tk_field_unpack(c->changed, c->plane, p->element, p->owned, p->other);
+    const double *to = c->to ? store(p, c, result, plane) : NULL;
+    put_back(p, p->program.input, TK_DATA, p->before, to);
+    put_back(p, c->changed, c->plane, p->other, to);
     if (tk_session_agree(s, c->what) != TK_OK)
         SETERRQ(PETSC_COMM_SELF, PETSC_ERR_LIB, "%s", tk_session_error(s));
     return 0;

@@ -33,32 +33,72 @@ static const char mat_key[] = "tk_petsc";
 
 typedef struct jacobian {
     tk_petsc *p;
-    double *at; /* the input */
+    double *at, *along; /* the input; the direction of a product, whose vector may be the memory of fields */
     bool is_set;
+    PetscErrorCode (*duplicate)(Mat, MatDuplicateOption, Mat *); /* PETSc's own */
 } jacobian;
+
+/* NULL: out of memory. */
+static jacobian *new_jacobian(tk_petsc *p)
+{
+    jacobian *j = calloc(1, sizeof *j);
+    if (!j)
+        return NULL;
+    p->users++;
+    j->p = p;
+    j->at = calloc((size_t)p->numbers + 1, sizeof *j->at);
+    j->along = calloc((size_t)p->numbers + 1, sizeof *j->along);
+    return j;
+}
+
+static bool has_room(const jacobian *j)
+{
+    return j && j->at && j->along;
+}
 
 static PetscErrorCode free_jacobian(void *user)
 {
     jacobian *j = user;
+    if (!j)
+        return 0;
     petsc_release(j->p);
     free(j->at);
+    free(j->along);
     free(j);
     return 0;
 }
 
-static void run_along(tk_petsc *p, Vec direction)
+static void run_along(tk_petsc *p, const double *along)
 {
     tk_session *s = p->session;
     tk_field *in = p->program.input, *out = p->program.output;
-    const PetscScalar *v = NULL;
     if (tk_forward_begin(&out, 1, in, p->zeros, (size_t)tk_field_count(in)) != TK_OK)
         return;
-    if (petsc_ok(s, VecGetArrayRead(direction, &v), "product with a Jacobian")) {
-        tk_field_unpack(in, TK_DUAL, p->element, p->owned, v);
-        petsc_ok(s, VecRestoreArrayRead(direction, &v), "product with a Jacobian");
-    }
+    tk_field_unpack(in, TK_DUAL, p->element, p->owned, along);
     p->program.run(p->program.user);
     tk_forward_end(s);
+}
+
+/* Returns the memory of the direction, for comparisons; NULL after failing the session. */
+static const double *copy_direction(jacobian *j, Vec v, const char *what)
+{
+    tk_petsc *p = j->p;
+    const PetscScalar *from = NULL, *memory;
+    PetscInt n = 0;
+    if (!petsc_ok(p->session, VecGetLocalSize(v, &n), what))
+        return NULL;
+    if (n != p->numbers) {
+        tk_fail(p->session, TK_BAD_ARGUMENT, "%s: the vector has %lld numbers in this process, not %lld", what,
+                (long long)n, (long long)p->numbers);
+        return NULL;
+    }
+    if (!petsc_ok(p->session, VecGetArrayRead(v, &from), what))
+        return NULL;
+    memory = from;
+    if (n > 0)
+        memcpy(j->along, from, (size_t)n * sizeof *from);
+    petsc_ok(p->session, VecRestoreArrayRead(v, &from), what);
+    return memory;
 }
 
 static PetscErrorCode multiply(Mat J, Vec v, Vec y)
@@ -66,19 +106,21 @@ static PetscErrorCode multiply(Mat J, Vec v, Vec y)
     jacobian *j = NULL;
     PetscCall(MatShellGetContext(J, &j));
     tk_petsc *p = j->p;
-    const petsc_call c = {"product with a Jacobian", NULL, y, j->at, p->program.output, TK_DATA};
-    PetscInt n = 0;
+    tk_field *const both[] = {p->program.input, p->program.output};
+    const petsc_call c = {"product with a Jacobian", NULL, y, j->at, both[1], TK_DATA};
     if (!j->is_set)
         tk_fail(p->session, TK_BAD_STATE, "%s: it has no x yet (tk_petsc_jacobian)", c.what);
-    if (petsc_ok(p->session, VecGetLocalSize(v, &n), c.what) && n != p->numbers)
-        tk_fail(p->session, TK_BAD_ARGUMENT, "%s: the vector has %lld numbers in this process, not %lld", c.what,
-                (long long)n, (long long)p->numbers);
+    const double *memory = copy_direction(j, v, c.what);
     if (petsc_begin(p, &c))
-        run_along(p, v);
-    return petsc_end(p, &c, p->program.output, TK_DUAL);
+        run_along(p, j->along);
+    const PetscErrorCode code = petsc_end(p, &c, both[1], TK_DUAL);
+    for (int i = 0; i < 2 && memory; i++)
+        if (petsc_is_memory(p, both[i], TK_DUAL, memory))
+            tk_field_unpack(both[i], TK_DUAL, p->element, p->owned, j->along);
+    return code;
 }
 
-static void check_jacobian(tk_petsc *p, jacobian *j)
+static void check_jacobian(tk_petsc *p, const jacobian *j)
 {
     tk_session *s = p->session;
     const tk_field *in = p->program.input, *out = p->program.output;
@@ -89,29 +131,59 @@ static void check_jacobian(tk_petsc *p, jacobian *j)
                 in->plane[TK_DUAL] ? out->desc->name : in->desc->name);
     if (!p->zeros)
         p->zeros = calloc((size_t)tk_field_count(in) + 1, sizeof *p->zeros);
-    if (j)
-        j->at = malloc(((size_t)p->numbers + 1) * sizeof *j->at);
-    if (!j || !j->at || !p->zeros)
+    if (!has_room(j) || !p->zeros)
         tk_fail(s, TK_NO_MEMORY, "out of memory for tk_petsc_mat");
 }
 
 /* The matrix owns j from here on; a container tells it from other matrices. */
-static PetscErrorCode make_shell(tk_petsc *p, jacobian *j, Mat *J)
+static PetscErrorCode give(Mat J, jacobian *j)
 {
     PetscContainer box;
-    const PetscInt n = (PetscInt)p->numbers;
-    const MPI_Comm comm = petsc_comm(p->session);
-    PetscErrorCode code = PetscContainerCreate(comm, &box);
+    const PetscErrorCode code = PetscContainerCreate(PetscObjectComm((PetscObject)J), &box);
     if (code != 0) {
         free_jacobian(j);
         return code;
     }
     PetscCall(PetscContainerSetPointer(box, j));
     PetscCall(PetscContainerSetUserDestroy(box, free_jacobian));
-    PetscCall(MatCreateShell(comm, n, n, PETSC_DETERMINE, PETSC_DETERMINE, j, J));
-    PetscCall(MatShellSetOperation(*J, MATOP_MULT, (void (*)(void))multiply));
-    PetscCall(PetscObjectCompose((PetscObject)*J, mat_key, (PetscObject)box));
+    PetscCall(PetscObjectCompose((PetscObject)J, mat_key, (PetscObject)box));
     PetscCall(PetscContainerDestroy(&box));
+    PetscCall(MatShellSetContext(J, j));
+    return 0;
+}
+
+/* PETSc's own duplicate has the same context, which ends with J. */
+static PetscErrorCode duplicate(Mat J, MatDuplicateOption option, Mat *copy)
+{
+    jacobian *j = NULL, *other;
+    PetscCall(MatShellGetContext(J, &j));
+    PetscCall(j->duplicate(J, option, copy));
+    if (!(other = new_jacobian(j->p)) || !has_room(other)) {
+        free_jacobian(other);
+        PetscCall(MatDestroy(copy));
+        SETERRQ(PETSC_COMM_SELF, PETSC_ERR_MEM, "out of memory for a duplicate of a Jacobian");
+    }
+    memcpy(other->at, j->at, (size_t)j->p->numbers * sizeof *j->at);
+    other->is_set = j->is_set;
+    other->duplicate = j->duplicate;
+    PetscCall(MatShellSetOperation(*copy, MATOP_DUPLICATE, (void (*)(void))duplicate));
+    return give(*copy, other);
+}
+
+static PetscErrorCode make_shell(tk_petsc *p, jacobian *j, Mat *J)
+{
+    void (*own)(void) = NULL;
+    const PetscInt n = (PetscInt)p->numbers;
+    const PetscErrorCode code = MatCreateShell(petsc_comm(p->session), n, n, PETSC_DETERMINE, PETSC_DETERMINE, j, J);
+    if (code != 0) {
+        free_jacobian(j);
+        return code;
+    }
+    PetscCall(give(*J, j));
+    PetscCall(MatShellSetOperation(*J, MATOP_MULT, (void (*)(void))multiply));
+    PetscCall(MatGetOperation(*J, MATOP_DUPLICATE, &own));
+    j->duplicate = (PetscErrorCode(*)(Mat, MatDuplicateOption, Mat *))own;
+    PetscCall(MatShellSetOperation(*J, MATOP_DUPLICATE, (void (*)(void))duplicate));
     return 0;
 }
 
@@ -120,19 +192,14 @@ tk_status tk_petsc_mat(tk_petsc *p, Mat *J)
     if (!p)
         return tk_fail(NULL, TK_BAD_ARGUMENT, "tk_petsc_mat: the program is NULL");
     tk_session *s = p->session;
-    jacobian *j = calloc(1, sizeof *j);
+    jacobian *j = new_jacobian(p);
     if (!J)
         tk_fail(s, TK_BAD_ARGUMENT, "tk_petsc_mat: the place for the matrix is NULL");
     else
         *J = NULL;
     check_jacobian(p, j);
-    if (j) {
-        j->p = p;
-        p->users++;
-    }
     if (tk_session_agree(s, "tk_petsc_mat") != TK_OK) {
-        if (j)
-            free_jacobian(j);
+        free_jacobian(j);
         return tk_session_status(s);
     }
     if (!petsc_ok(s, make_shell(p, j, J), "tk_petsc_mat"))

@@ -122,6 +122,11 @@ int main(int argc, char **argv)
     if (is("ends")) {
         CHECK(culprit || stencil_status(p.m) != TK_OK);
         MPI_Finalize();
+        tk_halo_destroy(p.both);
+        tk_halo_destroy(p.u);
+        tk_mpi_detach(p.s); /* too late: nothing of MPI is called */
+        stencil_destroy(p.m);
+        tk_session_destroy(p.s);
         return failures != 0;
     }
     check_all_failed(&p);

@@ -349,6 +349,18 @@ static void empty(void)
     kinds_destroy(few);
 }
 
+/* Sums of fields that have other sizes in the last process. */
+static void other_sizes(void)
+{
+    kinds *own = kinds_create(s, &(kinds_params){.N = rank == ranks - 1 ? 3 : 4});
+    CHECK_STATUS(m, tk_allsum(s, own->wide.field), TK_BAD_STATE, "is at another place of the program");
+    tk_session_clear_error(s);
+    CHECK_STATUS(m, tk_allsum_apart(s, own->apart.field), TK_BAD_STATE, "is at another place of the program");
+    tk_session_clear_error(s);
+    CHECK_OK(m, tk_allsum(s, m->sums.field));
+    kinds_destroy(own);
+}
+
 int main(int argc, char **argv)
 {
     alarm(60);
@@ -371,8 +383,10 @@ int main(int argc, char **argv)
     misuse(ghosts);
     halves(ghosts);
     directions();
-    if (ranks > 1)
+    if (ranks > 1) {
         places(ghosts);
+        other_sizes();
+    }
     empty();
     CHECK_OK(m, tk_mpi_detach(s));
     kinds_destroy(m);

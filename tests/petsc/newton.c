@@ -168,6 +168,88 @@ static void check_in_place(solver *p, tk_petsc *f, Mat J, Vec solution)
     OK(SNESDestroy(&snes));
 }
 
+static void same(Vec got, Vec want)
+{
+    Vec apart;
+    PetscReal norm;
+    PetscScalar *memory;
+    OK(VecGetArrayWrite(got, &memory)); /* norms are to be found anew */
+    OK(VecRestoreArrayWrite(got, &memory));
+    OK(VecDuplicate(want, &apart));
+    OK(VecWAXPY(apart, -1, want, got));
+    OK(VecNorm(apart, NORM_INFINITY, &norm));
+    CHECK(norm == 0);
+    OK(VecDestroy(&apart));
+}
+
+/* Vectors over planes of the program's fields get what other vectors get, in every role. */
+static void check_roles(solver *p, tk_petsc *f, Mat J)
+{
+    enum { ROLES = 4 };
+    tk_field *const fields[ROLES] = {p->m->u.field, p->m->r.field, p->m->u.field, p->m->r.field};
+    const tk_plane planes[ROLES] = {TK_DATA, TK_DATA, TK_DUAL, TK_DUAL};
+    Vec x, v, r, y, of[ROLES];
+    OK(DMCreateGlobalVector(p->dm, &x));
+    OK(VecDuplicate(x, &v));
+    OK(VecDuplicate(x, &r));
+    OK(VecDuplicate(x, &y));
+    vary(p->dm, x, 0.3);
+    vary(p->dm, v, 1.1);
+    for (int a = 0; a < ROLES; a++)
+        CHECK_OK(p->m, tk_petsc_vec(PETSC_COMM_WORLD, fields[a], planes[a], -1, &of[a]));
+    OK(tk_petsc_residual(NULL, x, r, f));
+    OK(tk_petsc_jacobian(NULL, x, J, J, f));
+    OK(MatMult(J, v, y));
+    for (int a = 0; a < ROLES; a++)
+        for (int b = 0; b < ROLES; b++) {
+            OK(VecCopy(x, of[a]));
+            OK(tk_petsc_residual(NULL, of[a], of[b], f));
+            same(of[b], r);
+            same(of[a], a == b ? r : x);
+            if (a == b)
+                continue;
+            OK(VecCopy(v, of[a]));
+            OK(MatMult(J, of[a], of[b]));
+            same(of[b], y);
+            same(of[a], v);
+        }
+    for (int a = 0; a < ROLES; a++)
+        OK(VecDestroy(&of[a]));
+    OK(VecDestroy(&x));
+    OK(VecDestroy(&v));
+    OK(VecDestroy(&r));
+    OK(VecDestroy(&y));
+}
+
+/* A duplicate of a duplicate keeps its x, and lives longer than they do. */
+static void check_duplicates(solver *p, tk_petsc *f)
+{
+    Vec x, v, y, z;
+    Mat J, other, last;
+    OK(DMCreateGlobalVector(p->dm, &x));
+    OK(VecDuplicate(x, &v));
+    OK(VecDuplicate(x, &y));
+    OK(VecDuplicate(x, &z));
+    vary(p->dm, x, 0.3);
+    vary(p->dm, v, 1.1);
+    CHECK_OK(p->m, tk_petsc_mat(f, &J));
+    OK(tk_petsc_jacobian(NULL, x, J, J, f));
+    OK(MatMult(J, v, y));
+    OK(MatDuplicate(J, MAT_COPY_VALUES, &other));
+    OK(MatDuplicate(other, MAT_COPY_VALUES, &last));
+    OK(tk_petsc_jacobian(NULL, v, J, J, f));
+    OK(tk_petsc_jacobian(NULL, v, other, other, f));
+    OK(MatDestroy(&J));
+    OK(MatDestroy(&other));
+    OK(MatMult(last, v, z));
+    same(z, y);
+    OK(MatDestroy(&last));
+    OK(VecDestroy(&x));
+    OK(VecDestroy(&v));
+    OK(VecDestroy(&y));
+    OK(VecDestroy(&z));
+}
+
 int main(int argc, char **argv)
 {
     begin(argc, argv);
@@ -191,8 +273,11 @@ int main(int argc, char **argv)
     check_residual(&p, f, r);
     check_product(&p, snes, f, J);
     check_shared(&p, f, r, J, x);
-    if (ranks == 1)
+    check_duplicates(&p, f);
+    if (ranks == 1) {
         check_in_place(&p, f, J, x);
+        check_roles(&p, f, J);
+    }
     tk_petsc_destroy(f); /* the matrix keeps it */
     OK(SNESDestroy(&snes));
     OK(MatDestroy(&J));

@@ -86,8 +86,9 @@ tk_status tk_halo_end(tk_halo *h);
 
 /** Replaces the data of a field of numbers by their sums over all processes, always in the same order. All processes
  * then compute the same from it, such as a loss: its adjoint is the identity. If gradients differ between processes,
- * closing the tape is TK_BAD_STATE. TK_BAD_ARGUMENT: NULL, a field of another session or of bools; TK_BAD_STATE;
- * TK_NO_MEMORY. TK_NO_DERIVATIVE: a field with needs_dual(K), K > 1, in a forward scope. */
+ * closing the tape is TK_BAD_STATE. TK_BAD_ARGUMENT: NULL, a field of another session or of bools; TK_NO_MEMORY.
+ * TK_BAD_STATE: its size or type differs between processes. TK_NO_DERIVATIVE: a field with needs_dual(K),
+ * K > 1, in a forward scope. */
 tk_status tk_allsum(tk_session *s, tk_field *f);
 /** The same where each process computes something else from the sums, such as from a grid for its own particles. The
  * adjoint adds up the gradients of all. */

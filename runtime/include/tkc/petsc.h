@@ -1,8 +1,8 @@
 /* libtkc-petsc: fields and programs of tkc in solvers of PETSc, on one process or on many (mpi.h).
  *
  * The session is attached to MPI with the processes of PETSc's objects, in the same order. A session that is not
- * attached works with objects of one process. Numbers of fields in vectors are f64. This PETSc has real numbers of
- * double precision; PetscInt may have 32 or 64 bits.
+ * attached works with objects of one process, without halos. Numbers of fields in vectors are f64. This PETSc has real
+ * numbers of double precision; PetscInt may have 32 or 64 bits.
  *
  * Functions that return tk_status or a halo fail the session; a failure of PETSc is TK_BAD_STATE with PETSc's message,
  * or TK_NO_MEMORY. Functions that return PetscErrorCode are for PETSc to call: a failure of the session is
