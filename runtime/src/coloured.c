@@ -182,7 +182,7 @@ tk_status tk_products_open(tk_module *m, const tk_elements *k, tk_sparse *p, voi
 #define INLINE static inline __attribute__((always_inline))
 
 /* A value gets the tangent of a component of a row. */
-INLINE void add_one(const products *r, int64_t at, int64_t row, int component, bool single)
+INLINE void add_entry(const products *r, int64_t at, int64_t row, int component, bool single)
 {
     const int64_t k = row * r->values.p->block_rows + component;
     if (single)
@@ -208,16 +208,16 @@ INLINE void add_items(const products *r, int64_t lo, int64_t hi, bool single)
         if (item >= 2 * x->n) { /* a diagonal block: its lower triangle */
             const int64_t row = item - 2 * x->n;
             for (int c = seeded; c < b; c++)
-                add_one(r, line_at(p, row, c) + tk_rt_sparse_row(p, row, b).length + seeded, row, c, single);
+                add_entry(r, line_at(p, row, c) + tk_rt_sparse_row(p, row, b).length + seeded, row, c, single);
             continue;
         }
         const int64_t e = item < x->n ? item : item - x->n, row = x->places[2 * e],
                       at = b * tk_rt_sparse_offset(p, x, e);
         for (int c = 0; c < p->block_rows; c++)
             if (item < x->n)
-                add_one(r, line_at(p, row, c) + at + seeded, row, c, single);
+                add_entry(r, line_at(p, row, c) + at + seeded, row, c, single);
             else /* by its first vertex: a row of the block, from the row of the second one */
-                add_one(r, line_at(p, row, seeded) + at + c, x->places[2 * e + 1], c, single);
+                add_entry(r, line_at(p, row, seeded) + at + c, x->places[2 * e + 1], c, single);
     }
 }
 
