@@ -307,7 +307,7 @@ static tk_status colour_by_host(tk_session *s, const tk_sparse *p, rt_elements *
 }
 
 /* TK_NO_MEMORY is the caller's to report. */
-static tk_status colour_lines(tk_session *s, const tk_sparse *p, rt_elements *x, const lines *l)
+static tk_status find_colours(tk_session *s, const tk_sparse *p, rt_elements *x, const lines *l)
 {
     if (p->colouring)
         return colour_by_host(s, p, x, l);
@@ -322,7 +322,7 @@ tk_status tk_rt_sparse_colour(tk_session *s, const tk_sparse *p, rt_elements *x)
         return TK_OK;
     lines l = {NULL, NULL};
     x->colour = tk_rt_sparse_alloc(p, p->cols, sizeof *x->colour);
-    tk_status st = x->colour && lines_of_part(s, p, x, &l) ? colour_lines(s, p, x, &l) : TK_NO_MEMORY;
+    tk_status st = x->colour && lines_of_part(s, p, x, &l) ? find_colours(s, p, x, &l) : TK_NO_MEMORY;
     if (st == TK_OK && !sort_by_colour(s, p, x, &l))
         st = TK_NO_MEMORY;
     free_lines(s, &l);
