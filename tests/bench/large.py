@@ -45,8 +45,8 @@ def run(options, processes, size, steps, iterations):
 def is_right(options, processes, size, steps, counts):
     messages, cells = ghosts(processes, size)
     once = [messages * (steps + 1), options.real * cells * (VALUES * steps + 1)]
-    # agreements: of a tape, of begin, end and adjoint of each step, of the bottom's exchange and the sum there and back
-    wanted = [*once, *once, 3 + 3 * steps + 4]
+    # agreements: of a tape, of begin, end and adjoint of each step, of the bottom's exchange and the sum there and back, of its sizes
+    wanted = [*once, *once, 3 + 3 * steps + 5]
     if counts != wanted:
         print(f"{processes} processes, {size} cells: {counts}, by the formula {wanted}")
     return counts == wanted

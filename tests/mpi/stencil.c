@@ -77,8 +77,8 @@ static void count(part *p)
         CHECK(to[i]->bytes - from[i]->bytes == bytes && to[i]->sums - from[i]->sums == 1);
         CHECK(to[i]->summed - from[i]->summed == (i ? 2 : 1) * sizeof(double));
     }
-    /* the tape's three, and one for each exchange and sum, there and back */
-    CHECK(b.agreements - a.agreements == 3 + 2 * (STEPS + 1));
+    /* the tape's three, one for each exchange and sum, there and back, and one on the sizes of a sum */
+    CHECK(b.agreements - a.agreements == 4 + 2 * (STEPS + 1));
 }
 
 /* Duals travel too. */
