@@ -52,11 +52,10 @@ typedef struct rt_entry {
     const void *args;           /* in rt_tape.args, NULL if none */
     const struct rt_call *call; /* a call of the host's: no module, no kernel. In rt_tape.args */
     const struct rt_version *params;
-    uint64_t draws, first, last; /* of such a call: tk_session.draws before it, .launches before and after it */
-    uint64_t seed;               /* of its random numbers */
-    struct rt_state *changes;    /* data that it changed and earlier adjoints may need, the last change first; also of
-                                    launches inside such a call */
-    uint64_t arrays;             /* validated: hash of the arrays of the host that it reads */
+    uint64_t seed, draws, first, last; /* of such a call: seed, draws and launches before it; launches after */
+    struct rt_state *changes; /* data that it changed and earlier adjoints may need, the last change first; also of
+                                 launches inside such a call */
+    uint64_t arrays;          /* validated: hash of the arrays of the host that it reads */
     tk_record record;
 } rt_entry;
 
