@@ -21,6 +21,13 @@ tk_tape_report tk_tape_last_report(const tk_session *s)
     return s ? s->report : (tk_tape_report){0};
 }
 
+/* Of a budget: memory around what is counted, such as stacks and the array of entries. */
+static size_t set_aside(size_t bytes)
+{
+    enum { SHARE = 12, MOST = 192 << 10 };
+    return bytes / SHARE < MOST ? bytes / SHARE : MOST;
+}
+
 tk_status tk_rt_budget_open(tk_session *s)
 {
     s->report = (tk_tape_report){.budget = s->tape_budget};
@@ -29,7 +36,8 @@ tk_status tk_rt_budget_open(tk_session *s)
     struct rt_budget *u = tk_rt_alloc(s, sizeof *u, true);
     if (!u)
         return tk_fail(s, TK_NO_MEMORY, "out of memory for the log of a tape");
-    *u = (struct rt_budget){.bytes = s->tape_budget, .used = sizeof *u, .report = s->report};
+    *u = (struct rt_budget){
+        .bytes = s->tape_budget - set_aside(s->tape_budget), .used = sizeof *u, .report = s->report};
     u->file = tk_rt_file_open(s);
     if (s->files && !u->file) {
         tk_rt_free(s, u);
@@ -105,10 +113,11 @@ static bool join_pairs(tk_session *s)
 tk_status tk_rt_budget_refuse(tk_session *s)
 {
     const struct rt_budget *u = s->tape.budget;
-    const size_t least = (u->used + u->entry_bytes) / 3 * 4 + 4 + u->final_bytes;
+    const size_t counted = (u->used + u->entry_bytes) / 3 * 4 + 4 + u->final_bytes,
+                 least = counted + set_aside(counted + counted / 8);
     return tk_fail(s, TK_BAD_ARGUMENT,
                    "a budget of %zu bytes is too small for %zu launches of a tape: it takes %zu bytes at least",
-                   u->bytes, u->n, least);
+                   s->tape_budget, u->n, least);
 }
 
 /* What all do if one process wants it; alone, what this one wants. */
@@ -160,7 +169,7 @@ static tk_status wait(tk_session *s)
         s, TK_BAD_ARGUMENT,
         "a budget of %zu bytes is too small for the launches between two calls that all processes make: they "
         "take %zu bytes so far",
-        u->bytes, budget_used(s) + u->final_bytes);
+        s->tape_budget, budget_used(s) + u->final_bytes);
 }
 
 /* Whether images do not fit even with a file. */

@@ -292,7 +292,7 @@ static void compare(const char *name, program_fn program, bool along)
         } else {
             if (r.n != plain.n || memcmp(r.bits, plain.bits, r.n) != 0)
                 FAIL("%s, %zu bytes: other bits", name, bytes);
-            if (r.report.bytes > bytes || r.report.budget != bytes)
+            if (r.report.bytes > bytes - bytes / 12 || r.report.budget != bytes) /* the rest is for stacks */
                 FAIL("%s, %zu bytes: %zu held", name, bytes, r.report.bytes);
             CHECK(refused == 0); /* more bytes never fail */
             ran++;

@@ -70,6 +70,7 @@ static void refills(budget_log *m)
 typedef struct result {
     double at[OUTPUTS + 1];
     tk_tape_report report;
+    size_t most; /* bytes of the session, but for those before the tape */
     tk_status status;
 } result;
 
@@ -78,7 +79,10 @@ static int kept;
 static result run(program_fn program, size_t bytes, bool along)
 {
     tk_session_options o = tk_session_defaults();
+    heap h = {0};
     o.threads = 1;
+    o.alloc = heap_alloc;
+    o.alloc_user = &h;
     tk_session *s = tk_session_create(&o);
     budget_log_params p = budget_log_defaults();
     p.TO -= kept;
@@ -90,6 +94,8 @@ static result run(program_fn program, size_t bytes, bool along)
     }
     CHECK_OK(m, tk_tape_budget(s, bytes));
     const double seed[4] = {1, -2, 0.5, 3};
+    const size_t before = h.bytes;
+    h.most = before;
     if (along)
         CHECK_OK(m, tk_forward_begin((tk_field *[]){m->loss.field}, 1, m->w.field, seed, 4));
     TK_TAPE(m, m->loss)
@@ -97,6 +103,7 @@ static result run(program_fn program, size_t bytes, bool along)
         program(m);
     }
     r.status = budget_log_status(m);
+    r.most = h.most - before;
     for (int i = 0; i < 4; i++) {
         r.at[2 * i] = along ? m->w.grad_dual[i] : m->w.grad[i];
         r.at[2 * i + 1] = along ? m->x.grad_dual[i] : m->x.grad[i];
@@ -134,9 +141,15 @@ int main(void)
     same_bits("irregular", irregular, (size_t[]){600000, 0}, false);
     CHECK(run(irregular, 100000, false).status == TK_BAD_ARGUMENT);
     /* beside the last data and one record, images of the state alone */
-    same_bits("refills", refills, (size_t[]){130000, 0}, false);
+    same_bits("refills", refills, (size_t[]){140000, 0}, false);
     kept = 1;
-    CHECK(run(refills, 130000, false).status == TK_BAD_ARGUMENT);
+    CHECK(run(refills, 140000, false).status == TK_BAD_ARGUMENT);
     same_bits("refills in part", refills, (size_t[]){1000000, 0}, false);
+    /* all memory that the tape takes */
+    kept = 0;
+    for (size_t bytes = 3000000; bytes < 5000000; bytes += 400000) {
+        const result r = run(refills, bytes, false);
+        CHECK(r.status == TK_OK && r.most >= r.report.bytes && r.most <= bytes);
+    }
     return failures != 0;
 }
