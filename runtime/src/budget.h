@@ -1,5 +1,5 @@
-/* A tape under a budget of bytes, inside: budget.c records launches, images.c keeps what they overwrite, replay.c is
- * the way back.
+/* A tape under a budget of bytes, inside: budget.c records launches, images.c and segments.c keep what they overwrite,
+ * replay.c is the way back.
  *
  * While all fits, the tape is a plain one. Beyond that it is a log of launches and images of the data at a few times:
  * an image of time a has what the launches between a and the next image overwrote, as they found it. Put back from the
@@ -134,9 +134,19 @@ void tk_rt_entries_restart(tk_session *s, size_t start);
 
 /* ---- images.c ---- */
 
-/* A kernel runs that is no line: inside a call, or as an adjoint of the program's own. False after failing the session.
- */
+/* The kernel is about to write: copies of what the last image lacks. at: number of the line; RT_BESIDE: it is no line
+ * but part of a call, or an adjoint of the program's own. False after failing the session, as all of these. */
+#define RT_BESIDE SIZE_MAX
+bool tk_rt_image_launch(tk_module *m, const tk_kernel *k, const void *args, size_t at);
+/* The same for a function of the host, and for line number `at`. */
+bool tk_rt_image_call(tk_session *s, const rt_call *c);
+bool tk_rt_image_line(tk_session *s, const rt_logged *l, size_t at);
+/* A kernel runs that is no line: inside a call, or as an adjoint of the program's own. */
 bool tk_rt_image_beside(tk_module *m, const tk_kernel *k, const void *args);
+void tk_rt_image_free(tk_session *s, rt_held **list);
+
+/* ---- segments.c ---- */
+
 /* A new segment from this line on. False after failing the session, as all of these. */
 bool tk_rt_segment_push(tk_session *s, size_t first, bool fixed);
 /* The last segment goes. */
@@ -149,16 +159,8 @@ void tk_rt_segment_end(tk_session *s);
 tk_status tk_rt_segment_check(tk_session *s, const rt_segment *g, size_t end);
 /* Segment i + 1 becomes a part of segment i. */
 void tk_rt_segment_join(tk_session *s, size_t i);
-/* The kernel is about to write: copies of what the last image lacks. at: number of the line; RT_BESIDE: it is no line
- * but part of a call, or an adjoint of the program's own. */
-#define RT_BESIDE SIZE_MAX
-bool tk_rt_image_launch(tk_module *m, const tk_kernel *k, const void *args, size_t at);
-/* The same for a function of the host, and for line number `at`. */
-bool tk_rt_image_call(tk_session *s, const rt_call *c);
-bool tk_rt_image_line(tk_session *s, const rt_logged *l, size_t at);
 /* The data of all that was overwritten, to rt_tape.final. */
 bool tk_rt_image_final(tk_session *s);
-void tk_rt_image_free(tk_session *s, rt_held **list);
 /* Whether budget_used and `more` exceed the bytes. Before that, images but the last one go to the file. */
 bool tk_rt_image_exceeds(tk_session *s, size_t more, size_t bytes);
 void tk_rt_image_forget(tk_session *s, const tk_module *m);
