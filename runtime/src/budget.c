@@ -75,7 +75,7 @@ void tk_rt_budget_close(tk_session *s)
 void tk_rt_budget_count(tk_session *s)
 {
     struct rt_budget *u = s->tape.budget;
-    const size_t used = budget_used(s);
+    const size_t used = budget_used(s) - u->unkept;
     u->report.bytes = used > u->report.bytes ? used : u->report.bytes;
 }
 
@@ -110,26 +110,35 @@ static bool join_pairs(tk_session *s)
     return any;
 }
 
-tk_status tk_rt_budget_refuse(tk_session *s)
+/* What suffices for the way back: what there is, the last data, and the recording of the largest launch. */
+static size_t needed(tk_session *s)
 {
     const struct rt_budget *u = s->tape.budget;
-    const size_t counted = (u->used + u->entry_bytes) / 3 * 4 + 4 + u->final_bytes,
-                 least = counted + set_aside(counted + counted / 8);
+    return u->used + tk_rt_segments_load(u) + (s->tape.final ? 0 : tk_rt_image_final_bytes(s)) + u->alone;
+}
+
+tk_status tk_rt_budget_refuse(tk_session *s)
+{
+    enum { SHARE = 32, MORE = 128 }; /* images that became one have more boxes than one from the beginning */
+    const size_t counted = needed(s), bytes = counted + counted / SHARE + MORE;
+    size_t least = bytes;
+    while (least - set_aside(least) < bytes)
+        least += bytes - (least - set_aside(least));
     return tk_fail(s, TK_BAD_ARGUMENT,
-                   "a budget of %zu bytes is too small for %zu launches of a tape: it takes %zu bytes at least",
-                   s->tape_budget, u->n, least);
+                   "a budget of %zu bytes is too small for %zu launches of a tape: %zu bytes suffice", s->tape_budget,
+                   s->tape.budget->n, least);
 }
 
 /* What all do if one process wants it; alone, what this one wants. */
 typedef struct wishes {
-    bool over, joins;
+    bool over, less; /* less: fewer segments, or none with data */
 } wishes;
 
 static tk_status decide(tk_session *s, wishes *w)
 {
-    enum { LINES, LINES_LESS, OVER, STRIDE, JOINS };
+    enum { LINES, LINES_LESS, OVER, STRIDE, LESS };
     struct rt_budget *u = s->tape.budget;
-    int64_t words[] = {(int64_t)u->n, -(int64_t)u->n, w->over, (int64_t)(s->tape.count / 8 + 1), w->joins};
+    int64_t words[] = {(int64_t)u->n, -(int64_t)u->n, w->over, (int64_t)(s->tape.count / 8 + 1), w->less};
     if (tk_rt_agree(s, "the schedule of a budget", words, 5) != TK_OK)
         return tk_session_status(s);
     if (words[LINES] != -words[LINES_LESS])
@@ -138,8 +147,7 @@ static tk_status decide(tk_session *s, wishes *w)
             "under a budget, processes launched other numbers of kernels on a tape: this one %zu, others %lld "
             "to %lld",
             u->n, (long long)-words[LINES_LESS], (long long)words[LINES]);
-    w->over = words[OVER];
-    w->joins = words[JOINS];
+    *w = (wishes){words[OVER], words[LESS]};
     if (!u->over && w->over) {
         go_over(s);
         u->stride = (size_t)words[STRIDE];
@@ -151,9 +159,11 @@ static void measure(tk_session *s)
 {
     struct rt_budget *u = s->tape.budget;
     tk_rt_budget_count(s);
-    if (!u->over && s->tape.bytes - u->before > u->largest)
-        u->largest = s->tape.bytes - u->before;
+    const size_t bytes = u->over || u->sized > s->tape.bytes - u->before ? u->sized : s->tape.bytes - u->before;
+    u->largest = bytes > u->largest ? bytes : u->largest;
+    u->alone = u->sized > u->alone ? u->sized : u->alone;
     u->before = s->tape.bytes;
+    u->sized = 0;
 }
 
 /* One of several processes decides nothing alone: it goes on to the next call that all make. */
@@ -176,28 +186,76 @@ static tk_status wait(tk_session *s)
 static bool wants_joins(tk_session *s)
 {
     const struct rt_budget *u = s->tape.budget;
-    return u->over ? tk_rt_image_exceeds(s, 0, limit(u)) : u->used > limit(u);
+    return !u->measures && (u->over ? tk_rt_image_exceeds(s, 0, limit(u)) : u->used > limit(u));
+}
+
+/* Also with one segment alone, or between calls that run once. */
+static bool is_short(tk_session *s)
+{
+    const struct rt_budget *u = s->tape.budget;
+    return !u->measures && tk_rt_image_exceeds(s, u->final_bytes, u->bytes);
+}
+
+/* No memory is taken for images from here on. */
+static void go_short(tk_session *s)
+{
+    s->tape.budget->measures = true;
+    s->tape.budget->stride = SIZE_MAX;
+    tk_rt_segments_empty(s);
+}
+
+/* No pairs are left: the open segment becomes a part of the one before it. */
+static tk_status fit_last(tk_session *s)
+{
+    struct rt_budget *u = s->tape.budget;
+    wishes w = {.less = is_short(s)};
+    tk_status st = decide(s, &w);
+    if (st != TK_OK || !w.less)
+        return st;
+    if (tk_rt_segment_join_last(s))
+        u->stride *= 2;
+    w = (wishes){.less = is_short(s)};
+    st = decide(s, &w);
+    if (st == TK_OK && w.less)
+        go_short(s);
+    return st;
 }
 
 static tk_status fit(tk_session *s)
 {
+    enum { LOG_BEYOND = 256 << 20 };
     struct rt_budget *u = s->tape.budget;
     measure(s);
-    wishes w = {.over = !u->over && budget_used(s) > limit(u), .joins = wants_joins(s)};
-    const bool was_over = u->over;
-    tk_status st = decide(s, &w);
-    if (st == TK_OK && u->over && !was_over && w.joins) {
-        w.joins = wants_joins(s);
-        st = decide(s, &w);
+    if (u->measures && u->used - u->unkept > u->bytes + LOG_BEYOND)
+        return tk_rt_budget_refuse(s);
+    for (bool was_over = u->over;; was_over = true) {
+        wishes w = {.over = !u->over && budget_used(s) > limit(u), .less = wants_joins(s)};
+        const tk_status st = decide(s, &w);
+        if (st != TK_OK || !u->over || !w.less)
+            return st;
+        if (was_over && !join_pairs(s))
+            return fit_last(s);
+        u->stride *= was_over ? 2 : 1;
     }
-    while (st == TK_OK && u->over && w.joins) {
-        if (!join_pairs(s))
-            return u->used + u->final_bytes > u->bytes ? tk_rt_budget_refuse(s) : TK_OK;
-        u->stride *= 2;
-        w.joins = wants_joins(s);
-        st = decide(s, &w);
+}
+
+tk_status tk_rt_budget_settle(tk_session *s)
+{
+    const struct rt_budget *u = s->tape.budget;
+    measure(s);
+    for (bool any = true; any;) {
+        const bool exceeds = u->measures || tk_rt_image_exceeds(s, needed(s) - u->used, u->bytes);
+        wishes w = {.less = exceeds};
+        const tk_status st = decide(s, &w);
+        if (st != TK_OK)
+            return st;
+        any = w.less && !u->measures && (join_pairs(s) || tk_rt_segment_join_last(s));
+        if (!any && exceeds)
+            return tk_rt_budget_refuse(s);
     }
-    return st;
+    if (u->nsegments > 0)
+        tk_rt_segment_end(s);
+    return tk_rt_image_final(s) ? decide(s, &(wishes){0}) : tk_session_status(s);
 }
 
 /* ---- launches ---- */
@@ -265,11 +323,6 @@ static bool writes(const rt_logged *l, const void *ctx)
     const tk_field *loss = ctx;
     return l->call || (l->module == loss->module &&
                        (tk_rt_touches(l->kernel, (int)(loss - loss->module->fields)) & RT_WRITES) != 0);
-}
-
-tk_status tk_rt_budget_meet(tk_session *s)
-{
-    return decide(s, &(wishes){0});
 }
 
 bool tk_rt_budget_writes(const tk_session *s, const tk_field *loss)

@@ -62,6 +62,8 @@ struct rt_budget {
     size_t bytes;         /* the budget */
     struct rt_file *file; /* NULL: none */
     bool over;            /* not all fits: launches are logged, and leave no entries */
+    bool measures;        /* nor do images: launches run to the end of the tape for the least that suffices */
+    size_t unkept;        /* part of `used` without memory since then */
     size_t used;          /* of images, log and arguments; entries: rt_tape.bytes */
     size_t n;             /* lines */
     rt_nodes log;
@@ -77,8 +79,9 @@ struct rt_budget {
     rt_held *read, *born;            /* all that was read; replaced by the first launch that touched it */
     bool back;                       /* the way back has begun: these lists are complete */
     size_t entry_bytes, image_bytes; /* at most, of an entry on average and of an image, so far */
-    size_t largest, before; /* of an entry; of all entries when the last launch began. One of several processes: of
-                               entries between two calls that all make */
+    size_t largest, alone; /* at most, of an entry, and of a tape with one; one of several processes: of the entries
+                              between two calls that all make */
+    size_t before, sized;  /* of entries when the last launch began; of those since, each alone */
     tk_tape_report report;
     rt_way way;
 };
@@ -86,6 +89,12 @@ struct rt_budget {
 static inline size_t budget_used(const tk_session *s)
 {
     return s->tape.budget->used + s->tape.bytes;
+}
+
+/* The bytes of the entry of a launch, as the only one of a tape. */
+static inline void tk_rt_budget_sized(tk_session *s, size_t bytes)
+{
+    s->tape.budget->sized += bytes;
 }
 
 /* Bytes that stay until the tape is closed. */
@@ -159,8 +168,15 @@ void tk_rt_segment_end(tk_session *s);
 tk_status tk_rt_segment_check(tk_session *s, const rt_segment *g, size_t end);
 /* Segment i + 1 becomes a part of segment i. */
 void tk_rt_segment_join(tk_session *s, size_t i);
-/* The data of all that was overwritten, to rt_tape.final. */
+/* The last segment becomes a part of the one before, and is open again. False: a call is between them. */
+bool tk_rt_segment_join_last(tk_session *s);
+/* What the images held is known, and their memory is free. */
+void tk_rt_segments_empty(tk_session *s);
+/* Bytes beyond those of now that the restoring of images takes. */
+size_t tk_rt_segments_load(const struct rt_budget *u);
+/* The data of all that was overwritten, to rt_tape.final; their bytes. */
 bool tk_rt_image_final(tk_session *s);
+size_t tk_rt_image_final_bytes(tk_session *s);
 /* Whether budget_used and `more` exceed the bytes. Before that, images but the last one go to the file. */
 bool tk_rt_image_exceeds(tk_session *s, size_t more, size_t bytes);
 void tk_rt_image_forget(tk_session *s, const tk_module *m);
@@ -179,8 +195,8 @@ bool tk_rt_budget_writes(const tk_session *s, const tk_field *loss);
 /* A module is about to go; whether a line uses it. */
 bool tk_rt_budget_forget(const tk_module *m);
 void tk_rt_budget_count(tk_session *s);
-/* All processes have as many lines, or fail. */
-tk_status tk_rt_budget_meet(tk_session *s);
+/* All launches have run: copies of the last data. The session fails if the budget does not suffice for the way back. */
+tk_status tk_rt_budget_settle(tk_session *s);
 tk_status tk_rt_budget_refuse(tk_session *s);
 
 /* ---- replay.c ---- */

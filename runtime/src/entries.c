@@ -49,14 +49,27 @@ static tk_status run_call(tk_session *s, const rt_logged *l)
     return tk_session_status(s);
 }
 
+/* Under a budget, before a launch: an entry of it alone, without its old values. 0: it leaves none, or runs again. */
+static size_t alone_bytes(const rt_logged *l)
+{
+    const tk_session *s = l->module->session;
+    if (!s->tape.budget || s->again || tk_rt_leaves_no_entry(l->kernel))
+        return 0;
+    return sizeof(rt_entry) + l->kernel->record_size + tk_rt_args_size(s, l->kernel) +
+           tk_rt_saved_bytes(l->module, l->kernel, l->args, s->forward.open);
+}
+
 tk_status tk_rt_line_run(tk_session *s, const rt_logged *l)
 {
     if (l->call)
         return run_call(s, l);
     tk_record rec = {.key = l->key, .launch = l->launch};
     tk_status st = tk_rt_record_alloc(s, l->kernel, &rec);
+    const size_t alone = alone_bytes(l);
     if (st == TK_OK)
         st = tk_rt_run(l->module, l->kernel, s->forward.open ? l->kernel->jvp : l->kernel->run, l->args, NULL, &rec);
+    if (alone > 0)
+        tk_rt_budget_sized(s, alone + tk_rt_records_bytes(&rec));
     tk_rt_record_free(s, &rec);
     return st;
 }
@@ -123,6 +136,7 @@ static tk_status record(const rt_logged *l)
     tk_module *m = l->module;
     tk_session *s = m->session;
     const tk_kernel *k = l->kernel;
+    const size_t alone = alone_bytes(l);
     rt_entry *e = push_entry(l);
     if (!e)
         return tk_session_status(s);
@@ -130,6 +144,8 @@ static tk_status record(const rt_logged *l)
     s->watch.reads = s->tape.validate;
     const tk_status ran = run_recorded(m, k, s->forward.open ? k->jvp : k->run, e, s->forward.open);
     s->watch.reads = false;
+    if (alone > 0)
+        tk_rt_budget_sized(s, alone + tk_rt_records_bytes(&e->record));
     if (s->tape.validate && ran == TK_OK)
         e->arrays = tk_rt_arrays_hash(m, k, e->args);
     return ran;

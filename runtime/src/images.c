@@ -141,6 +141,13 @@ static bool take(tk_session *s)
     rt_segment *g = last_segment(u);
     if (tk_rt_state_wanted(s) == 0)
         return true;
+    if (u->measures) {
+        const size_t bytes = tk_rt_state_drop(s);
+        g->bytes += bytes;
+        u->used += bytes;
+        u->unkept += bytes;
+        return true;
+    }
     struct rt_state *st = tk_rt_state_take(s, NULL);
     if (!st) {
         tk_fail(s, TK_NO_MEMORY, "out of memory for copies of fields, from which launches can run again");

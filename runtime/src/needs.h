@@ -119,4 +119,9 @@ bool tk_rt_needs_list(tk_session *s, size_t end);
 /* A function of the host is on the tape: from here on all parts count, also of entries that are listed. */
 bool tk_rt_needs_all(tk_session *s);
 
+/* ---- saved.c ---- */
+
+/* Of tk_rt_saved_keep for a launch alone. */
+size_t tk_rt_saved_bytes(tk_module *m, const tk_kernel *k, const void *args, bool duals);
+
 #endif

@@ -41,7 +41,7 @@ static bool any(tk_session *s, bool wants)
 static bool is_full(tk_session *s, const rt_logged *l, bool first, bool *full)
 {
     const struct rt_budget *u = s->tape.budget;
-    *full = *full || (!first && tk_rt_image_exceeds(s, u->largest, u->bytes));
+    *full = *full || tk_rt_image_exceeds(s, first ? u->alone : u->largest, u->bytes);
     if (s->agree.fn && (first || !l->call || !tk_rt_call_is_together(l->call)))
         return false;
     return any(s, *full);
@@ -274,7 +274,7 @@ static tk_status reverse(tk_session *s, part *p)
         }
         const size_t begin = at > 0 ? p->from + at : p->to - p->from > few ? p->to - few : p->from, had = p->to;
         tk_status st = run_again(s, p->from, begin, p->collects);
-        const bool room = !any(s, tk_rt_image_exceeds(s, u->largest, u->bytes));
+        const bool room = !any(s, tk_rt_image_exceeds(s, u->alone, u->bytes));
         st = st == TK_OK ? tk_session_status(s) : st;
         if (st == TK_OK && at > 0 && room)
             st = reverse_nested(s, begin, p, &bare);
@@ -315,10 +315,8 @@ tk_status tk_rt_budget_back(tk_session *s)
     struct rt_budget *u = s->tape.budget;
     tk_status st = TK_OK;
     u->back = true;
-    if (u->nsegments > 0)
-        tk_rt_segment_end(s);
     u->way.began = tk_rt_now();
-    if (!tk_rt_image_final(s) || tk_rt_budget_meet(s) != TK_OK)
+    if (tk_rt_budget_settle(s) != TK_OK)
         return tk_session_status(s);
     plan_all(u);
     for (size_t end = u->n; u->nsegments > 0 && st == TK_OK; u->nsegments > 0 ? tk_rt_segment_pop(s) : (void)0) {

@@ -57,6 +57,16 @@ tk_status tk_rt_saved_keep(tk_module *m, const tk_kernel *k, const void *args, t
     return TK_OK;
 }
 
+size_t tk_rt_saved_bytes(tk_module *m, const tk_kernel *k, const void *args, bool duals)
+{
+    if (!k->saves || !tk_rt_parts_compute(m, k, args, true))
+        return 0;
+    want(m, k, false, TK_DATA);
+    if (duals)
+        want(m, k, false, RT_TANGENT);
+    return tk_rt_state_drop(m->session);
+}
+
 void tk_rt_saved_free(tk_session *s, tk_record *rec)
 {
     tk_rt_states_free(s, &rec->before);

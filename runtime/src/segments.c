@@ -181,12 +181,79 @@ void tk_rt_segment_join(tk_session *s, size_t i)
     u->nsegments--;
 }
 
-bool tk_rt_image_final(tk_session *s)
+/* Boxes side by side become one, until none are; their sums are those at the end of the segment. */
+static void merge_held(tk_session *s, rt_segment *g)
+{
+    for (rt_held *x = g->held; x; x = x->next)
+        for (rt_held **at = &x->next; *at;) {
+            rt_held *y = *at;
+            const int d = y->field == x->field ? relate(x->box, y->box, dims_of(x->field)) : APART;
+            if (d < 0 && !(y->field == x->field && holds(x->box, y->box, dims_of(x->field)))) {
+                at = &y->next;
+                continue;
+            }
+            if (d >= 0)
+                extend(x->box, y->box, d);
+            *at = y->next;
+            g->bytes -= held_bytes(y->field);
+            s->tape.budget->used -= held_bytes(y->field);
+            tk_rt_free(s, y);
+            at = &x->next;
+        }
+}
+
+bool tk_rt_segment_join_last(tk_session *s)
+{
+    const struct rt_budget *u = s->tape.budget;
+    if (u->nsegments < 2 || u->segment[u->nsegments - 1].fixed || u->segment[u->nsegments - 2].fixed)
+        return false;
+    tk_rt_segment_join(s, u->nsegments - 2);
+    merge_held(s, last_segment(u));
+    return true;
+}
+
+void tk_rt_segments_empty(tk_session *s)
+{
+    struct rt_budget *u = s->tape.budget;
+    for (size_t i = 0; i < u->nsegments; i++) {
+        rt_segment *g = &u->segment[i];
+        for (struct rt_state *st = g->states; st; st = st->next) {
+            u->unkept += memory_of(st);
+            tk_rt_file_forget(s, u->file, st);
+        }
+        tk_rt_states_free(s, &g->states);
+    }
+}
+
+size_t tk_rt_segments_load(const struct rt_budget *u)
+{
+    size_t most = 0, behind = 0;
+    for (size_t i = u->nsegments; i-- > 0; behind += u->segment[i].bytes) {
+        size_t load = 0;
+        for (const struct rt_state *st = u->segment[i].states; st; st = st->next)
+            load += st->filed && st->filed->only ? st->bytes - st->head : 0;
+        most = load > behind && load - behind > most ? load - behind : most;
+    }
+    return most;
+}
+
+static void want_final(tk_session *s)
 {
     for (rt_held *h = s->tape.budget->touched; h; h = h->next)
         for (int p = 0; p <= (int)s->forward.open; p++)
             if (h->field->plane[p ? RT_TANGENT : TK_DATA])
                 tk_rt_state_want(h->field, p ? RT_TANGENT : TK_DATA, is_whole(h->field, h->box) ? NULL : h->box, 0);
+}
+
+size_t tk_rt_image_final_bytes(tk_session *s)
+{
+    want_final(s);
+    return tk_rt_state_drop(s);
+}
+
+bool tk_rt_image_final(tk_session *s)
+{
+    want_final(s);
     if (tk_rt_state_wanted(s) == 0)
         return true;
     s->tape.final = tk_rt_state_take(s, NULL);

@@ -266,6 +266,15 @@ struct rt_state *tk_rt_state_take(tk_session *s, struct rt_state *old)
     return st;
 }
 
+size_t tk_rt_state_drop(tk_session *s)
+{
+    rt_wants *w = &s->wants;
+    const size_t bytes = w->n > 0 ? state_bytes(w->piece, w->n) : 0;
+    w->n = 0;
+    w->failed = false;
+    return bytes;
+}
+
 struct rt_state *tk_rt_state_take_again(tk_session *s, const struct rt_state *st)
 {
     struct rt_state *again = allocate(s, st->piece, st->n, NULL);

@@ -39,6 +39,8 @@ int tk_rt_state_wanted(const tk_session *s);
 /* A state of the named pieces. old: a state to be replaced, or NULL. NULL when out of memory; the caller fails the
  * session. */
 struct rt_state *tk_rt_state_take(tk_session *s, struct rt_state *old);
+/* Forgets the named pieces; the bytes of their state. */
+size_t tk_rt_state_drop(tk_session *s);
 /* A state of the same pieces as they are now. NULL when out of memory. */
 struct rt_state *tk_rt_state_take_again(tk_session *s, const struct rt_state *st);
 /* Takes the values once more. */

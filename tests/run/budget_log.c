@@ -142,8 +142,9 @@ int main(void)
     CHECK(run(irregular, 100000, false).status == TK_BAD_ARGUMENT);
     /* beside the last data and one record, images of the state alone */
     same_bits("refills", refills, (size_t[]){140000, 0}, false);
+    const size_t slots = run(refills, 200000, false).report.slots;
     kept = 1;
-    CHECK(run(refills, 140000, false).status == TK_BAD_ARGUMENT);
+    CHECK(run(refills, 200000, false).report.slots < slots);
     same_bits("refills in part", refills, (size_t[]){1000000, 0}, false);
     /* all memory that the tape takes */
     kept = 0;

@@ -261,10 +261,12 @@ size_t tk_tape_bytes(const tk_session *s);
  * it keeps the data at a few times, and on closing launches run again from there. Gradients have the bits of a tape
  * without budget in a deterministic session; under a budget scatters are deterministic.
  *
- * A launch fails with TK_BAD_ARGUMENT where the budget is too small: the message has the least. Host code stores to no
- * data between launches that kernels read; if launches that run again give other data, closing is TK_OVERWRITTEN. A
- * kernel that accesses derivatives or writes arrays of the host is TK_NO_DERIVATIVE, TK_TAPE_VALIDATE TK_BAD_STATE.
- * The data that a tk_call stores are kept, unless it may run again (TK_CALL_AGAIN). TK_BAD_STATE under an open tape. */
+ * Where the budget is too small, closing fails with TK_BAD_ARGUMENT, before any adjoint runs. The message has a budget
+ * that suffices. A launch fails where the log of launches exceeds the budget by 256 MB. One of several processes also
+ * fails where its launches between two exchanges exceed it. Host code stores to no data between launches that kernels
+ * read; if launches that run again give other data, closing is TK_OVERWRITTEN. A kernel that accesses derivatives or
+ * writes arrays of the host is TK_NO_DERIVATIVE, TK_TAPE_VALIDATE TK_BAD_STATE. The data that a tk_call stores are
+ * kept, unless it may run again (TK_CALL_AGAIN). TK_BAD_STATE under an open tape. */
 tk_status tk_tape_budget(tk_session *s, size_t bytes);
 
 /** A second level for later tapes under a budget. Images beyond the memory go to a file in the directory, which has at
