@@ -54,6 +54,8 @@ typedef struct rt_way {
     int64_t began;
     int64_t run, record, adjoints;
     size_t ran, recorded;
+    int64_t copy;  /* from the beginning of the tape: data to and from images */
+    size_t copied; /* bytes */
 } rt_way;
 
 enum { RT_CALLS = 16 };
@@ -81,6 +83,7 @@ struct rt_budget {
     size_t entry_bytes, image_bytes; /* at most, of an entry on average and of an image, so far */
     size_t largest, alone; /* at most, of an entry, and of a tape with one; one of several processes: of the entries
                               between two calls that all make */
+    int64_t call_began;    /* the last call of the host's */
     size_t before, sized;  /* of entries when the last launch began; of those since, each alone */
     tk_tape_report report;
     rt_way way;
@@ -119,6 +122,8 @@ tk_status tk_rt_log_launch(tk_module *m, const tk_kernel *k, const void *args, r
 tk_status tk_rt_log_call(tk_session *s, const rt_logged *line);
 /* A copy of a call that a line has; NULL: none of late. */
 const rt_call *tk_rt_log_call_of(const tk_session *s, const rt_call *c);
+/* The last line took the time since then. */
+void tk_rt_log_spent(tk_session *s, int64_t began);
 /* Line i. taken: so many bytes of rt_tape.args have its arguments. */
 tk_status tk_rt_log_line(tk_session *s, size_t i, rt_logged *line, size_t *taken);
 

@@ -148,6 +148,7 @@ static bool take(tk_session *s)
         u->unkept += bytes;
         return true;
     }
+    const int64_t began = tk_rt_now();
     struct rt_state *st = tk_rt_state_take(s, NULL);
     if (!st) {
         tk_fail(s, TK_NO_MEMORY, "out of memory for copies of fields, from which launches can run again");
@@ -158,6 +159,8 @@ static bool take(tk_session *s)
     g->bytes += st->bytes;
     u->used += st->bytes;
     u->report.images++;
+    u->way.copy += tk_rt_now() - began;
+    u->way.copied += st->bytes;
     return true;
 }
 

@@ -192,3 +192,8 @@ tk_status tk_rt_log_call(tk_session *s, const rt_logged *line)
         u->calls[u->ncalls++ % RT_CALLS] = line->call;
     return add(s, line, NULL, 0);
 }
+
+void tk_rt_log_spent(tk_session *s, int64_t began)
+{
+    tk_rt_nodes_spend(&s->tape.budget->log, (double)(tk_rt_now() - began));
+}

@@ -26,6 +26,8 @@ struct rt_node {
     size_t leaves; /* lines of the body, those of a loop in it once; 1 */
     advance *advance;
     size_t bytes; /* that hang on it */
+    double ns;    /* of all its lines */
+    double ahead; /* of the nodes in front of it, unless it is part of a loop */
 };
 
 static size_t leaves_of(const rt_node *nodes, size_t n)
@@ -198,14 +200,24 @@ static bool make_loops(const rt_nodes *all, size_t n)
     return true;
 }
 
+static void add_costs(rt_node *to, const rt_node *more, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        to[i].ns += more[i].ns;
+        add_costs(to[i].body, more[i].body, to[i].n);
+    }
+}
+
 /* The last three groups of n nodes become a loop. */
 static bool fold(tk_session *s, rt_nodes *all, size_t n)
 {
     rt_node *first = all->node + all->n - TURNS * n;
     rt_node loop = {.first = first->first, .turns = TURNS, .n = n, .leaves = leaves_of(first, n)};
     size_t bytes;
-    for (size_t i = 0; i < TURNS * n; i++)
+    for (size_t i = 0; i < TURNS * n; i++) {
         loop.lines += first[i].lines;
+        loop.ns += first[i].ns;
+    }
     loop.advance = advances(s, first, first + n, loop.leaves, &bytes);
     loop.body = loop.advance ? get(s, n * sizeof *loop.body) : NULL;
     if (!loop.body) {
@@ -214,6 +226,8 @@ static bool fold(tk_session *s, rt_nodes *all, size_t n)
         return false;
     }
     loop.bytes = bytes + n * sizeof *loop.body;
+    for (size_t i = 1; i < TURNS; i++)
+        add_costs(first, first + i * n, n);
     memcpy(loop.body, first, n * sizeof *loop.body);
     free_nodes(s, first + n, (TURNS - 1) * n);
     all->n -= TURNS * n;
@@ -238,8 +252,11 @@ static bool extend_loop(tk_session *s, rt_nodes *all)
         rt_node *loop = all->node + all->n - n - 1;
         if (loop->turns == 0 || loop->n != n || !is_next_turn(loop, loop + 1))
             continue;
-        for (size_t i = 1; i <= n; i++)
+        for (size_t i = 1; i <= n; i++) {
             loop->lines += loop[i].lines;
+            loop->ns += loop[i].ns;
+        }
+        add_costs(loop->body, loop + 1, n);
         loop->turns++;
         free_nodes(s, loop + 1, n);
         all->n -= n;
@@ -313,14 +330,21 @@ static size_t find(const rt_node *nodes, size_t at, rt_logged *l, uint64_t *word
     return before + i;
 }
 
-void tk_rt_nodes_line(const rt_nodes *all, size_t i, rt_logged *l, uint64_t *words)
+/* That has line i. */
+static const rt_node *node_of(const rt_nodes *all, size_t i)
 {
     size_t lo = 0, hi = all->n;
     while (hi - lo > 1) {
         const size_t mid = lo + (hi - lo) / 2;
         *(all->node[mid].first <= i ? &lo : &hi) = mid;
     }
-    find(&all->node[lo], i - all->node[lo].first, l, words);
+    return &all->node[lo];
+}
+
+void tk_rt_nodes_line(const rt_nodes *all, size_t i, rt_logged *l, uint64_t *words)
+{
+    const rt_node *x = node_of(all, i);
+    find(x, i - x->first, l, words);
 }
 
 static bool any(const rt_node *nodes, size_t n, rt_is_fn is, const void *ctx)
@@ -334,4 +358,48 @@ static bool any(const rt_node *nodes, size_t n, rt_is_fn is, const void *ctx)
 bool tk_rt_nodes_any(const rt_nodes *all, rt_is_fn is, const void *ctx)
 {
     return any(all->node, all->n, is, ctx);
+}
+
+/* ---- costs ---- */
+
+void tk_rt_nodes_spend(rt_nodes *all, double ns)
+{
+    rt_node *x = all->n > 0 ? &all->node[all->n - 1] : NULL;
+    while (x) {
+        x->ns += ns;
+        x = x->n > 0 ? &x->body[x->n - 1] : NULL;
+    }
+}
+
+void tk_rt_nodes_settle(rt_nodes *all)
+{
+    double ns = 0;
+    for (size_t i = 0; i < all->n; i++) {
+        all->node[i].ahead = ns;
+        ns += all->node[i].ns;
+    }
+}
+
+/* Of the first lines of nodes, which ran so often. */
+static double cost_of(const rt_node *nodes, size_t lines, double times)
+{
+    double ns = 0;
+    for (; lines >= nodes->lines; nodes++) {
+        ns += nodes->ns / times;
+        lines -= nodes->lines;
+        if (lines == 0)
+            return ns;
+    }
+    const size_t each = nodes->turns > 0 ? nodes->lines / nodes->turns : 0;
+    if (lines >= each && each > 0)
+        ns += nodes->ns / times * (double)(lines / each) / (double)nodes->turns;
+    return each > 0 && lines % each > 0 ? ns + cost_of(nodes->body, lines % each, times * (double)nodes->turns) : ns;
+}
+
+double tk_rt_nodes_cost(const rt_nodes *all, size_t lines)
+{
+    if (lines == 0 || all->n == 0)
+        return 0;
+    const rt_node *x = node_of(all, lines - 1);
+    return x->ahead + cost_of(x, lines - x->first, 1);
 }

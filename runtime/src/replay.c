@@ -1,5 +1,5 @@
 /* The way back of a tape under a budget: launches run again from images, a few of them recorded at a time. */
-#include "budget.h"
+#include "loops.h"
 
 #include "files.h"
 #include "params.h"
@@ -141,32 +141,6 @@ static tk_status leaf(tk_session *s, size_t from, size_t *end, bool collects, co
 
 /* ---- a segment ---- */
 
-/* How n launches are reversed from an image. */
-typedef struct plan {
-    size_t slots; /* further images that are held at once */
-    size_t few;   /* the most launches that are recorded at a time */
-    size_t units; /* of so many */
-    double again; /* launches that run again without being recorded */
-} plan;
-
-/* In so many bytes, of which memory has some; image, entry: of one. */
-static plan plan_of(size_t n, size_t bytes, size_t memory, size_t image, size_t entry)
-{
-    plan best = {.again = -1.0};
-    for (size_t k = 0; k == 0 || k * image < bytes; k += k / 8 + 1) {
-        const size_t own = k == 0 ? 0 : image < memory ? image : memory; /* the last image stays in memory */
-        const size_t rest = bytes - (k * image < bytes ? k * image : bytes);
-        const size_t left = rest < memory - own ? rest : memory - own, each = left / entry;
-        const size_t units = each > 0 ? (n + each - 1) / each : n;
-        const double again = tk_rt_schedule_again(units, k) * (double)n / (double)units;
-        if (best.again < 0.0 || again < best.again)
-            best = (plan){k, each > 0 ? each : 1, units, again};
-        if (units == 1)
-            break;
-    }
-    return best;
-}
-
 static size_t room(const struct rt_budget *u, size_t used)
 {
     return u->bytes > used ? u->bytes - used : 0;
@@ -189,22 +163,60 @@ static size_t all_room(const struct rt_budget *u, size_t used)
     return room(u, used) + (filed < SIZE_MAX / 4 ? filed : SIZE_MAX / 4);
 }
 
+static double cost(const void *log, size_t first, size_t n)
+{
+    return tk_rt_nodes_cost(log, first + n) - tk_rt_nodes_cost(log, first);
+}
+
+enum { COPY_UNITS = 64 };
+
+/* The time of a copy of an image, a launch of n being COPY_UNITS: a power of two, which clocks hardly change. */
+static int64_t copy_share(const struct rt_budget *u, size_t first, size_t n)
+{
+    enum { MOST = 1 << 30 };
+    const double launch = cost(&u->log, first, n) / (double)n;
+    const double image = u->way.copied > 0 ? (double)u->way.copy / (double)u->way.copied * (double)u->image_bytes : 0;
+    const double share = launch > 0 ? COPY_UNITS * image / launch : 0;
+    int64_t power = 1;
+    while ((double)power < share && power < MOST)
+        power *= 2;
+    return share < 1 ? 0 : power;
+}
+
+/* Of lines from `first` on, where images and the log take `used` bytes. */
+static rt_means means_of(const struct rt_budget *u, size_t first, size_t n, size_t used)
+{
+    return (rt_means){n,
+                      all_room(u, used),
+                      room(u, used) + movable(u),
+                      u->image_bytes + 1,
+                      u->entry_bytes,
+                      (double)copy_share(u, first, n) / COPY_UNITS};
+}
+
 /* How many of n launches run again before the next image, which is worth it: 0: none. `*few`: the most that are
  * recorded at a time. */
-static size_t next_image(tk_session *s, size_t n, size_t *few)
+static size_t next_image(tk_session *s, size_t first, size_t n, size_t *few)
 {
-    enum { LESS_ROOM, LESS_MEMORY, IMAGE, ENTRY };
+    enum { LESS_ROOM, LESS_MEMORY, IMAGE, ENTRY, COPY };
     const struct rt_budget *u = s->tape.budget;
-    int64_t words[] = {-(int64_t)all_room(u, u->used), -(int64_t)(room(u, u->used) + movable(u)),
-                       (int64_t)u->image_bytes + 1, (int64_t)u->entry_bytes};
-    tk_rt_agree(s, "the schedule of a budget", words, 4);
-    const plan p = plan_of(n, (size_t)-words[LESS_ROOM], (size_t)-words[LESS_MEMORY], (size_t)words[IMAGE],
-                           (size_t)words[ENTRY]);
+    rt_means m = means_of(u, first, n, u->used);
+    int64_t words[] = {-(int64_t)m.bytes, -(int64_t)m.memory, (int64_t)m.image, (int64_t)m.entry,
+                       copy_share(u, first, n)};
+    tk_rt_agree(s, "the schedule of a budget", words, 5);
+    m = (rt_means){n,
+                   (size_t)-words[LESS_ROOM],
+                   (size_t)-words[LESS_MEMORY],
+                   (size_t)words[IMAGE],
+                   (size_t)words[ENTRY],
+                   (double)words[COPY] / COPY_UNITS};
+    const rt_plan p = tk_rt_schedule_plan(&m);
     *few = p.few;
     if (p.slots == 0 || p.units < 2)
         return 0;
-    const size_t at = tk_rt_schedule_split(p.units, p.slots) * p.few;
-    return at < n ? at : 0;
+    const double part = (double)tk_rt_schedule_split(p.units, p.slots) / (double)p.units;
+    const size_t at = tk_rt_schedule_cut(first, n, part, cost, &u->log);
+    return (size_t)tk_rt_agree_most(s, "the schedule of a budget", (int64_t)at);
 }
 
 /* Each launch is recorded once. */
@@ -214,12 +226,11 @@ static void plan_all(struct rt_budget *u)
     size_t used = u->used, end = u->n;
     for (size_t i = u->nsegments; i-- > 0; end = u->segment[i].first) {
         const rt_segment *g = &u->segment[i];
+        const rt_means m = means_of(u, g->first, end - g->first, used);
         if (g->fixed)
             again -= 1.0;
         else if (end > g->first)
-            again += plan_of(end - g->first, all_room(u, used), room(u, used) + movable(u), u->image_bytes + 1,
-                             u->entry_bytes)
-                         .again;
+            again += tk_rt_schedule_plan(&m).again;
         used -= g->bytes;
     }
     u->report.planned = (size_t)again;
@@ -267,7 +278,7 @@ static tk_status reverse(tk_session *s, part *p)
     size_t most = SIZE_MAX;
     bool bare = false;
     while (p->to > p->from) {
-        size_t few = 1, at = next_image(s, p->to - p->from, &few);
+        size_t few = 1, at = next_image(s, p->from, p->to - p->from, &few);
         if (bare || at == 0) {
             at = 0;
             few = few < most ? few : most;
@@ -318,6 +329,7 @@ tk_status tk_rt_budget_back(tk_session *s)
     u->way.began = tk_rt_now();
     if (tk_rt_budget_settle(s) != TK_OK)
         return tk_session_status(s);
+    tk_rt_nodes_settle(&u->log);
     plan_all(u);
     for (size_t end = u->n; u->nsegments > 0 && st == TK_OK; u->nsegments > 0 ? tk_rt_segment_pop(s) : (void)0) {
         rt_segment *g = &u->segment[u->nsegments - 1];

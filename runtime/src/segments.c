@@ -83,11 +83,14 @@ void tk_rt_segment_restore(tk_session *s)
 {
     struct rt_budget *u = s->tape.budget;
     rt_segment *g = last_segment(u);
+    const int64_t began = tk_rt_now();
     for (struct rt_state **st = &g->states; *st; st = &(*st)->next)
         if (!move_state(s, g, st, tk_rt_file_get))
             return;
     for (const struct rt_state *st = g->states; st; st = st->next)
         tk_rt_state_restore(st, 0);
+    u->way.copy += tk_rt_now() - began;
+    u->way.copied += g->bytes;
     u->image_bytes = g->bytes > u->image_bytes ? g->bytes : u->image_bytes;
     s->epoch++;
 }

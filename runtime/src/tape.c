@@ -49,12 +49,16 @@ static tk_status launch(tk_module *m, const tk_kernel *k, const void *args)
     if (st != TK_OK)
         return st;
     tk_rt_record_free(s, &m->last[k->index]); /* what a direct call of the adjoint would go by is now out of date */
+    const int64_t began = s->tape.budget ? tk_rt_now() : 0;
     if (!s->tape.budget || !s->tape.budget->over) {
         tk_rt_tape_count(s, line.args ? tk_rt_args_size(s, k) : 0);
-        return tk_rt_entry_record(s, &line);
+        st = tk_rt_entry_record(s, &line);
+    } else {
+        st = tk_rt_line_run(s, &line);
+        tk_stack_reset(&s->tape.args, mark);
     }
-    st = tk_rt_line_run(s, &line);
-    tk_stack_reset(&s->tape.args, mark);
+    if (s->tape.budget)
+        tk_rt_log_spent(s, began);
     return st;
 }
 
@@ -129,6 +133,8 @@ tk_status tk_rt_tape_record_call(tk_session *s, const rt_call *c, const void *ar
         copy->again_size = copies > 1 ? size : 0;
     t->bytes += sizeof *t->entries;
     tk_rt_tape_count(s, (size_t)copies * size);
+    if (t->budget)
+        t->budget->call_began = tk_rt_now();
     t->entries[t->count++] = (rt_entry){.args = *kept,
                                         .call = same ? same : copy,
                                         .params = t->params,
@@ -147,7 +153,11 @@ void tk_rt_tape_called(tk_session *s, const rt_entry *e)
                             .last = e->last,
                             .seed = e->seed,
                             .params = e->params};
-    if (s->tape.budget && !s->tape.replaying && !s->again && tk_rt_log_call(s, &line) == TK_OK && s->tape.budget->over)
+    struct rt_budget *u = s->tape.budget;
+    if (!u || s->tape.replaying || s->again || tk_rt_log_call(s, &line) != TK_OK)
+        return;
+    tk_rt_log_spent(s, u->call_began);
+    if (u->over)
         tk_rt_entries_drop(s);
 }
 
