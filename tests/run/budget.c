@@ -486,8 +486,49 @@ static void calls_run_again(void)
     tk_session_destroy(s);
 }
 
+/* A launch of a thousand times the cost of others runs again less often than they do. */
+static double heavy_work;
+
+static tk_status forward_heavy(void *args)
+{
+    for (int i = 1; i < 200000; i++)
+        heavy_work += sqrt((double)i);
+    return forward_fixed(args);
+}
+
+static const tk_triple heavy = {"heavy", forward_heavy, backward_fixed, NULL, TK_CALL_AGAIN};
+
+static void costs_count(void)
+{
+    enum { TURNS = 20, LIGHT = 29 };
+    tk_session *s = tk_session_create(NULL);
+    budget *m = budget_create(s, NULL);
+    const tk_footprint lines[] = {{m->y.field, TK_READS, NULL}, {m->factor.field, TK_STORES, NULL}};
+    called c = {m, 0.5, false};
+    fill(m);
+    tk_tape_budget(s, 12000);
+    forwards = 0;
+    TK_TAPE(m, m->loss)
+    {
+        for (int t = 0; t < TURNS; t++) {
+            tk_call_with(s, &heavy, &c, 0, lines, 2);
+            for (int i = 0; i < LIGHT; i++)
+                budget_scale(m);
+            budget_weigh(m);
+        }
+        budget_end(m);
+    }
+    CHECK_OK(m, budget_status(m));
+    const double all = (double)tk_tape_last_report(s).again, heavy_ones = forwards - TURNS;
+    const double light = (all - heavy_ones) / (LIGHT + 1);
+    CHECK(heavy_ones > TURNS && heavy_ones < 0.75 * light);
+    budget_destroy(m);
+    tk_session_destroy(s);
+}
+
 int main(void)
 {
+    costs_count();
     compare("in place", in_place, false);
     compare("second order", second_order, true);
     compare("along time", along_time, false);
