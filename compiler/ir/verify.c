@@ -476,10 +476,11 @@ static bool check_op(const verifier *v, const ir_op *op)
 
 /* ---- what decides (passes/analysis/decisions.c) ---- */
 
-/* Memory and what is the same everywhere have their bits. */
+/* Memory, products with 0, and what is the same everywhere have their bits. */
 static bool is_given(const ir_value *v)
 {
-    if (v->exact || !scalar_is_float(v->type))
+    const ir_op *op = v->def;
+    if (v->exact || !scalar_is_float(v->type) || (op && (op_is_zeroed_by(op, 0) || op_is_zeroed_by(op, 1))))
         return true;
     switch (v->def ? v->def->code : OP_COUNT) {
     case OP_CONST:

@@ -104,6 +104,8 @@ void pass_lanes(ir_func *f)
         return;
     if (make_lanes(f))
         merge_and_hoist(f);
+    if (lanes_leave_out_still(f))
+        merge_and_hoist(f);
     if (unroll_and_jam(f)) {
         pass_simplify(f);
         merge_and_hoist(f);

@@ -101,6 +101,9 @@ void lanes_build(lanes_study *s);
 void lanes_build_strip(lanes_study *s, ir_region *in, ir_value *base, ir_value *lanes, ir_value *rounded,
                        ir_value *const *from);
 
+/* Directions whose tangents are all zero add nothing. still_directions.c */
+bool lanes_leave_out_still(ir_func *f);
+
 /* Trips of loops over lanes run four at a time, where all of them look at the same elements. unroll_and_jam.c */
 bool unroll_and_jam(ir_func *f);
 
