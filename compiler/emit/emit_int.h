@@ -240,6 +240,7 @@ void emit_sites(emitter *e);
 
 /* ---- regions (region.c, loop.c) ---- */
 
+void emit_op(cfn *c, const ir_op *op);
 void emit_ops(cfn *c, const ir_region *r);
 void emit_loop(cfn *c, const ir_op *op);
 void emit_call(cfn *c, const ir_op *op);

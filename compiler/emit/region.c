@@ -445,8 +445,10 @@ static void emit_other(cfn *c, const ir_op *op)
     }
 }
 
-static void emit_op(cfn *c, const ir_op *op)
+void emit_op(cfn *c, const ir_op *op)
 {
+    if (op_is_dead(c->use, op))
+        return;
     switch (op_memory_of(op->code)) {
     case MEMORY_NONE:
         emit_other(c, op);
@@ -469,6 +471,5 @@ static void emit_op(cfn *c, const ir_op *op)
 void emit_ops(cfn *c, const ir_region *r)
 {
     for (const ir_op *op = r->first; op; op = op->next)
-        if (!op_is_dead(c->use, op))
-            emit_op(c, op);
+        emit_op(c, op);
 }

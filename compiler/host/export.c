@@ -391,39 +391,6 @@ static bool has_results_apart(const ir_func *primal, kernel_form form)
     return primal->ad.results_separate && form != FORM_RUN && form != FORM_JVP && primal->nouts > 0;
 }
 
-/* In the type of the matrix. */
-static const char *entry_text(cfn *c, const ir_value *v, scalar elem)
-{
-    const char *text = val(c, v).text;
-    return v->type == elem ? text : arena_printf(c->e->mem, "(%s)(%s)", scalar_c_type(elem), text);
-}
-
-/* Entries that are not zero by structure are yielded behind the results; of a Hessian the gradient is between. */
-static void write_matrix(cfn *c, const ir_func *primal, kernel_form form)
-{
-    arena *mem = c->e->mem;
-    const ir_op *yield = c->f->body->last;
-    const matrix_shape s = matrix_of(primal, form);
-    const matrix_names n = matrix_names_of(mem, primal, form);
-    int at = primal->nresults;
-    if (s.nrows < 2)
-        stmt(c, nowhere, "(void)%s;", n.ld);
-    if (form == FORM_HESS && s.ncols) {
-        stmt(c, nowhere, "if (%s) {", n.grad);
-        c->indent++;
-        for (int i = 0; i < s.nrows; i++)
-            stmt(c, nowhere, "%s[%d] = %s;", n.grad, i, entry_text(c, yield->args[at++], s.elem));
-        close_block(c);
-    }
-    for (int i = 0; i < s.nrows; i++)
-        for (int j = 0; j < (form == FORM_HESS ? i + 1 : s.ncols); j++) {
-            const char *mirror = form == FORM_HESS && j < i ? arena_printf(mem, "%s = ", matrix_entry(mem, &n, j, i))
-                                                            : "";
-            stmt(c, nowhere, "%s%s = %s;", mirror, matrix_entry(mem, &n, i, j),
-                 matrix_has(&s, i, j) ? entry_text(c, yield->args[at++], s.elem) : zero_text(s.elem));
-        }
-}
-
 static void write_outputs(cfn *c, const ir_func *primal, kernel_form form, const arg_list *out)
 {
     const ir_op *yield = c->f->body->last;
@@ -452,8 +419,6 @@ static void write_outputs(cfn *c, const ir_func *primal, kernel_form form, const
         else if (a->optional && ends(out, a) && count)
             c->indent--;
     }
-    if (form >= FORM_JAC)
-        write_matrix(c, primal, form);
 }
 
 /* What the function makes no use of. */
@@ -536,8 +501,10 @@ static void emit_export(emitter *e, const ir_func *primal, kernel_form form)
     body_plan plan = cfn_plan(c);
     cfn_take_names(c, &plan);
     read_inputs(c, &inputs, &in);
-    emit_ops(c, f->body);
+    entry_list entries = entries_of(c, primal, form);
+    emit_with_entries(c, &entries);
     write_outputs(c, primal, form, &out);
+    write_entries(c, &entries);
     print_definition(c, primal, form, &inputs, &body);
     cfn_free(c);
     body_plan_free(&plan);

@@ -60,6 +60,23 @@ void matrix_print_header(emitter *e, const ir_func *f, kernel_form form);
 void matrix_print_tables(emitter *e, const ir_func *f, kernel_form form);
 /* The first column of parameter i; -1: it has none. */
 int matrix_column(const ir_func *f, kernel_form form, int i);
+
+/* Entries that are not zero by structure, yielded behind the results; of a Hessian the gradient is between. entries.c
+ */
+typedef struct entry_list {
+    matrix_shape shape;
+    matrix_names names;
+    kernel_form form;     /* without a matrix there are none */
+    int first, n, *i, *j; /* the yielded value of the first one; how many; row and column of each */
+    int *of, *next;       /* by value id: an entry that it is, -1; the next one of the same value */
+    bool *written;
+} entry_list;
+entry_list entries_of(cfn *c, const ir_func *primal, kernel_form form);
+/* The body. In a long line each entry is written behind its operations. */
+void emit_with_entries(cfn *c, entry_list *l);
+/* The gradient, and what is left. */
+void write_entries(cfn *c, entry_list *l);
+
 /* Those that are loops over columns (columns.c). */
 void emit_matrices(emitter *e);
 /* Of --casadi, behind all others (casadi.c). */

@@ -441,6 +441,8 @@ static const pass_row table[] = {
      .run = pass_lanes},
     {"frames", "large arrays, and those of sizes known at run time, on the stack of saved values", ON_ALL,
      .run = pass_frames, .gone = IR_GONE_SIZED},
+    {"live-order", "operations of Jacobians and Hessians stand by their entries", ON_JACS, .only = FOR_C,
+     .run = pass_live_order},
     {"simd",
      "loops that may be vectorised with reordering; branches in them go, and they store what they save by member",
      ON_MODULE, .only = FOR_C, .check = simd},

@@ -146,4 +146,8 @@ effects effects_of_region(const ir_module *m, const ir_region *r);
 effects effects_of_op(const ir_module *m, const ir_op *op);
 void effects_free(effects *e);
 
+/* Whether f is one straight line without memory, so long that the order of its operations decides about its time: C
+ * compilers keep that order, and run out of registers. */
+bool is_long_line(const ir_func *f);
+
 #endif

@@ -105,3 +105,19 @@ void effects_free(effects *e)
     free(e->at);
     e->at = NULL;
 }
+
+/* ---- straight lines ---- */
+
+/* A shorter one stays in the caches, and its order gives C compilers pairs of operations for vectors. */
+enum { LEAST_OPERATIONS = 1000 };
+
+bool is_long_line(const ir_func *f)
+{
+    int n = 0;
+    for (const ir_op *op = f->body->first; op; op = op->next) {
+        if (op->code != OP_YIELD && (!op->nres || ir_op_has_effect(op) || ir_op_reads_memory(op)))
+            return false;
+        n += op->code != OP_YIELD && op->code != OP_CONST;
+    }
+    return n >= LEAST_OPERATIONS;
+}

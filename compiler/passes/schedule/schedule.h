@@ -44,6 +44,10 @@ void pass_stages(ir_func *f);
  * passes/schedule/frames.c */
 void pass_frames(ir_func *f);
 
+/* Operations of a matrix stand by the entry that they are for, so that fewer values are live at a time.
+ * passes/schedule/live_order.c */
+void pass_live_order(ir_func *f);
+
 /* Which part of a field each task scatters into (ir_scatter.nfixed). passes/schedule/scatter_window.c */
 void pass_slabs(ir_func *f);
 

@@ -33,7 +33,8 @@
 /* TK_ROUNDED(x * y, f64): the product, rounded before any addition. The macro adds -0, hidden from the compiler:
  * contracted with it, the product keeps its rounded value. TK_ROUNDING(double, f64) stands at the top of a function
  * with such products. */
-#if defined(__FMA__) || defined(__FMA4__) || defined(__AVX512F__) || !(defined(__x86_64__) || defined(__i386__))
+#if defined(__FMA__) || defined(__FMA4__) || defined(__AVX512F__) || defined(__ARM_FEATURE_FMA) || \
+    !(defined(__x86_64__) || defined(__i386__) || defined(__arm__))
 #define TK_ROUNDING(T, t) \
     T tk_zero_##t = (T)-0.0; \
     TK_HIDE(tk_zero_##t, "");

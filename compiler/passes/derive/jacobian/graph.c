@@ -268,8 +268,11 @@ jac_matrix jac_eliminate(jac_graph *g, ir_builder *b, const int *rows, int nrows
     for (int i = 0; i < nrows; i++)
         if (sinks[i] >= 0)
             e.role[sinks[i]] = SINK;
+    const bool finite = b->finite;
+    b->finite = true; /* equal partials cancel, and a product with 0 is 0 */
     eliminate_cheap(&e);
     find_reach(&e);
     sweep_rest(&e);
+    b->finite = finite;
     return r;
 }
