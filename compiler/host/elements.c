@@ -175,8 +175,9 @@ static void print_desc(emitter *e, const entry *x)
     if (is_computed(x)) {
         print_active(e, x);
         const int nwritten = print_written(e, x);
-        more = arena_printf(e->mem, ",\n    .active = %s_active, .nactive = %d, .written = %s_written, .nwritten = %d",
-                            x->desc, hidden_arrays(x->sweep), x->desc, nwritten);
+        more = arena_printf(
+            e->mem, ",\n    .active = %s_active, .nactive = %d, .written = %s_written, .nwritten = %d%s", x->desc,
+            hidden_arrays(x->sweep), x->desc, nwritten, all->replays ? ", .replays = true" : "");
     }
     sb_printf(e->out,
               "static const tk_elements %s = {.name = %s, .by = %s_by, .nby = %d, .block = %d, .to = %d, .width = %d, "
@@ -236,7 +237,14 @@ static void print_computed_sweep(emitter *e, const entry *x)
     sb_printf(b, "    %s = tk_products_open(%s ? &%s->tk : NULL, &%s, %s, %s, %s, &%s);\n", x->status, x->self, x->self,
               x->desc, x->pattern, x->values, x->n, x->run);
     print_launches(e, x, x->sweep, "tk_products_next");
-    sb_printf(b, "    return tk_products_close(&%s, %s);\n}\n\n", x->run, x->status);
+    const char *close = arena_printf(e->mem, "tk_products_close(&%s, %s)", x->run, x->status);
+    if (x->kernel->ad.elements.replays) {
+        sb_printf(b, "    %s = %s;\n", x->status, close);
+        sb_printf(b, "    return %s == TK_OK ? %s_%s(%s) : %s;\n}\n\n", x->status, x->module, x->kernel->name, x->given,
+                  x->status);
+    } else {
+        sb_printf(b, "    return %s;\n}\n\n", close);
+    }
 }
 
 static void print_pattern(emitter *e, const entry *x)

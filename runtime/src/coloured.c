@@ -112,7 +112,7 @@ static void want_written(const products *r)
     const tk_elements *k = r->c.k;
     for (int i = 0; i < k->nwritten; i++) {
         const tk_storage w = k->written[i];
-        const bool own = w.plane == TK_DATA || tk_rt_sparse_is_column(k, w.field);
+        const bool own = w.plane == TK_DATA ? !k->replays : tk_rt_sparse_is_column(k, w.field);
         tk_rt_state_want(&r->c.m->fields[w.field], w.plane, NULL, own ? LEFT : PUT_BACK);
     }
 }

@@ -320,8 +320,8 @@ typedef struct tk_elements {
     const char *name;
     const int *by;
     int nby, block, to, width;
-    bool hessian;
-    tk_scalar elem; /* of the values */
+    bool hessian, replays; /* replays: launches leave data of fields unspecified; the kernel runs behind the last one */
+    tk_scalar elem;        /* of the values */
     /* Of a computed matrix, else NULL: planes that depend on the columns, planes of rows last; planes that the kernel
      * writes. */
     const tk_storage *active, *written;
