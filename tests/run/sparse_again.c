@@ -187,6 +187,25 @@ static void without_gradients(mod *m, const double *want)
     tk_sparse_free(s);
 }
 
+static void jacobian(mod *m)
+{
+    static double values[MOST_ENTRIES], D[N * N], want[N * N];
+    const tk_sparse_options o = sparse_option(0);
+    tk_sparse *s = NULL;
+    set(m);
+    memset(values, 0, sizeof values);
+    for (int i = 0; i < N - 1; i++) {
+        want[i * N + i] = m->a.data[i];
+        want[i * N + i + 1] = 1;
+    }
+    CHECK_OK(m, sparse_again_later_jac_pattern(m, &o, &s));
+    CHECK_OK(m, sparse_again_later_jac(m, s, values, MOST_ENTRIES));
+    sparse_dense(s, &o, values, 1, 1, D);
+    sparse_equal("later", D, want, N, N, 0, 1e-14);
+    CHECK_NEAR(m->a.data[4], sin(m->x.data[4]), 1e-15);
+    tk_sparse_free(s);
+}
+
 /* Columns of one colour stand apart: of the sum of three steps nothing couples the first and the last component. */
 static void pattern_is(mod *m, const problem *p)
 {
@@ -222,6 +241,7 @@ int main(void)
     }
     without_gradients(m, want[1]);
     pattern_is(m, &problems[2]);
+    jacobian(m);
     sparse_again_destroy(m);
     return failures != 0;
 }

@@ -306,11 +306,14 @@ void tk_print(tk_session *s, const char *text);
 
 /* ---- sparse matrices ---- */
 
-/* A plane of a field. */
+/* A plane of a field. Of an array of a computed matrix, `clear` has the runs before whose launches the array is zeroed:
+ * its elements may be read or added to before they are stored. */
 typedef struct tk_storage {
     int field;
     tk_plane plane;
+    unsigned clear;
 } tk_storage;
+enum { TK_CLEAR_SETS = 1, TK_CLEAR_TANGENTS = 2 };
 
 /* A kernel whose iterations are elements. Each has `width` places: vertices, INT64_MIN for none. A vertex is `block`
  * components of a field: number v of field by[i] is v * nby + i. A Jacobian has the rows of field `to`, whose number
