@@ -193,7 +193,8 @@ tk_status tk_products_open(tk_module *m, const tk_elements *k, tk_sparse *p, voi
     tk_session *s = m->session;
     if (p->semidefinite)
         return tk_fail(s, TK_BAD_ARGUMENT,
-                       "the matrix of '%s' is computed: it has no blocks of elements to project (tk_sparse_project)",
+                       "the matrix of '%s' is computed: it has no blocks of elements to project (tk_sparse_project); "
+                       "shift its diagonal",
                        k->name);
     RT_ENTER(s, k->name, TK_BAD_STATE);
     products *r = tk_rt_alloc(s, sizeof *r, true);

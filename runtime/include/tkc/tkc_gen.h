@@ -306,8 +306,8 @@ void tk_print(tk_session *s, const char *text);
 
 /* ---- sparse matrices ---- */
 
-/* A plane of a field. Of an array of a computed matrix, `clear` has the runs before whose launches the array is zeroed:
- * its elements may be read or added to before they are stored. */
+/* A plane of a field. Of an array of a computed matrix, `clear` has the runs that zero it before each launch. Others
+ * store its elements before they read or add. */
 typedef struct tk_storage {
     int field;
     tk_plane plane;
