@@ -119,40 +119,66 @@ static bool is_computed(const entry *x)
     return !x->kernel->ad.elements.arity;
 }
 
-static int hidden_arrays(const ir_func *f)
+/* Whether each launch of f leaves the same in the memory, if all else that it reads is the same: nothing is added, and
+ * all stores are in front of all reads. */
+static bool is_repeated(const ir_func *f, ir_storage at)
+{
+    bool repeated = true, read = false;
+    for (const ir_op *op = f->body->first; op && repeated; op = op->next) {
+        effects e = effects_of_op(f->module, op);
+        read |= (e.at[at] & OP_READS) != 0;
+        repeated = !(e.at[at] & OP_ADDS) && !(read && (e.at[at] & OP_STORES));
+        effects_free(&e);
+    }
+    return repeated;
+}
+
+/* The arrays of a kernel that carries sets or tangents, in order; how many. */
+static int arrays_of(const ir_func *f, const ir_field **arrays)
 {
     int n = 0;
     for (int i = 0; i < f->nsig; i++)
-        n += f->sig[i].array && f->sig[i].array->beside;
+        if (f->sig[i].array && f->sig[i].array->beside)
+            arrays[n++] = f->sig[i].array;
     return n;
 }
 
-/* Memory that depends on the columns, as the arrays of the two kernels. */
-static void print_active(emitter *e, const entry *x)
+/* Memory that depends on the columns, as the arrays of the two kernels; how much. */
+static int print_active(emitter *e, const entry *x)
 {
+    const ir_field **sets = ARENA_ARRAY(e->mem, const ir_field *, x->places->nsig + 1),
+                   **tangents = ARENA_ARRAY(e->mem, const ir_field *, x->sweep->nsig + 1);
+    const int n = arrays_of(x->sweep, tangents), nsets = arrays_of(x->places, sets);
+    assert(n == nsets);
     sb_printf(e->out, "static const tk_storage %s_active[] = {", x->desc);
-    const char *between = "";
-    for (int i = 0; i < x->sweep->nsig; i++) {
-        const ir_field *a = x->sweep->sig[i].array;
-        if (!a || !a->beside)
-            continue;
-        sb_printf(e->out, "%s{%d, %s}", between, a->beside->index, plane_enum(a->beside_plane));
-        between = ", ";
+    for (int i = 0; i < n; i++) {
+        const bool of_sets = !is_repeated(x->places, ir_storage_of(sets[i], IR_DATA)),
+                   of_tangents = !is_repeated(x->sweep, ir_storage_of(tangents[i], IR_DATA));
+        sb_printf(e->out, "%s{%d, %s, %s}", i ? ", " : "", tangents[i]->beside->index,
+                  plane_enum(tangents[i]->beside_plane),
+                  of_sets && of_tangents ? "TK_CLEAR_SETS | TK_CLEAR_TANGENTS"
+                  : of_sets              ? "TK_CLEAR_SETS"
+                  : of_tangents          ? "TK_CLEAR_TANGENTS"
+                                         : "0");
     }
     sb_add(e->out, "};\n");
+    return n;
 }
 
-/* Memory of fields that the sweep writes; how much. */
+/* Memory of fields that the sweep writes, and that another launch needs as it was; how much. */
 static int print_written(emitter *e, const entry *x)
 {
     effects all = effects_of_region(e->m, x->sweep->body);
     strbuf b = {0};
     int n = 0;
-    for (size_t at = 0; at < e->m->nfields * IR_PLANES; at++)
-        if (all.at[at] & (OP_STORES | OP_ADDS))
-            sb_printf(&b, "%s{%d, %s}", n++ ? ", " : "", ir_storage_field(e->m, at)->index,
+    for (size_t at = 0; at < e->m->nfields * IR_PLANES; at++) {
+        const bool kept = !x->kernel->ad.elements.replays && ir_storage_plane(at) == IR_DATA;
+        if ((all.at[at] & (OP_STORES | OP_ADDS)) && !(kept && is_repeated(x->sweep, at)))
+            sb_printf(&b, "%s{%d, %s, 0}", n++ ? ", " : "", ir_storage_field(e->m, at)->index,
                       plane_enum(ir_storage_plane(at)));
-    sb_printf(e->out, "static const tk_storage %s_written[] = {%s};\n", x->desc, sb_str(&b));
+    }
+    if (n)
+        sb_printf(e->out, "static const tk_storage %s_written[] = {%s};\n", x->desc, sb_str(&b));
     sb_free(&b);
     effects_free(&all);
     return n;
@@ -173,10 +199,11 @@ static void print_desc(emitter *e, const entry *x)
     const char *more = "";
     print_columns(e, x);
     if (is_computed(x)) {
-        print_active(e, x);
-        const int nwritten = print_written(e, x);
-        more = arena_printf(e->mem, ",\n    .active = %s_active, .nactive = %d, .written = %s_written, .nwritten = %d",
-                            x->desc, hidden_arrays(x->sweep), x->desc, nwritten);
+        const int nactive = print_active(e, x), nwritten = print_written(e, x);
+        more = arena_printf(
+            e->mem, ",\n    .active = %s_active, .nactive = %d%s%s", x->desc, nactive,
+            !nwritten ? "" : arena_printf(e->mem, ", .written = %s_written, .nwritten = %d", x->desc, nwritten),
+            all->replays ? ", .replays = true" : "");
     }
     sb_printf(e->out,
               "static const tk_elements %s = {.name = %s, .by = %s_by, .nby = %d, .block = %d, .to = %d, .width = %d, "
@@ -236,7 +263,14 @@ static void print_computed_sweep(emitter *e, const entry *x)
     sb_printf(b, "    %s = tk_products_open(%s ? &%s->tk : NULL, &%s, %s, %s, %s, &%s);\n", x->status, x->self, x->self,
               x->desc, x->pattern, x->values, x->n, x->run);
     print_launches(e, x, x->sweep, "tk_products_next");
-    sb_printf(b, "    return tk_products_close(&%s, %s);\n}\n\n", x->run, x->status);
+    const char *close = arena_printf(e->mem, "tk_products_close(&%s, %s)", x->run, x->status);
+    if (x->kernel->ad.elements.replays) {
+        sb_printf(b, "    %s = %s;\n", x->status, close);
+        sb_printf(b, "    return %s == TK_OK ? %s_%s(%s) : %s;\n}\n\n", x->status, x->module, x->kernel->name, x->given,
+                  x->status);
+    } else {
+        sb_printf(b, "    return %s;\n}\n\n", close);
+    }
 }
 
 static void print_pattern(emitter *e, const entry *x)

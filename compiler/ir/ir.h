@@ -331,6 +331,7 @@ typedef struct ir_launch {
     /* the footprint, by the parts pass; before, of saved fields alone, by what the adjoint does to them */
     ir_part *parts;
     int nparts;
+    bool from_before; /* the adjoint runs on the state before the launch, of all saved fields or of none */
     /* of the same parameters; yield lo, hi (i64) of each subscript, and of the components, part by part: of the parts
      * that are compared, which come first, and of the others; not in the module. Until the kernel is classed `bounds`
      * is of all parts */

@@ -95,6 +95,7 @@ typedef struct ir_elements {
     ir_func *sweep;  /* kernel that adds value, gradient and blocks */
     int arity;
     ir_field *to; /* energy, or residual */
+    bool replays; /* the sweep leaves data of fields unspecified, and does not run the kernel */
 } ir_elements;
 
 /* How a Jacobian or Hessian is made: what --explain says. */

@@ -39,17 +39,30 @@ void python_sparse_bindings(python *p, const ir_func *k)
     vec_free(&c.sigs);
 }
 
-/* The arguments behind the kernel's own; types: NULL, or the strings of the .pyi. */
+/* The arguments behind the kernel's own; type: the string of the .pyi. */
 typedef struct option {
     const char *name, *value, *type;
-    bool hessian; /* of Hessians alone */
-    bool flag;    /* a truth value */
+    enum { OF_ALL, OF_HESSIANS, OF_COMPUTED } of;
+    bool flag; /* a truth value */
 } option;
-static const option options[] = {{"layout", "\"csr\"", "_t.Literal[\"csr\", \"csc\", \"bsr\"]", false, false},
-                                 {"full", "True", "_Bool", true, true},
-                                 {"project", "False", "_Bool", true, true},
-                                 {"fixed", "None", "_t.Any", true, false}};
-enum { NOPTIONS = sizeof options / sizeof *options };
+enum { LAYOUT, FULL, PROJECT, FIXED, COLOURING, NOPTIONS };
+static const option options[NOPTIONS] = {
+    [LAYOUT] = {"layout", "\"csr\"", "_t.Literal[\"csr\", \"csc\", \"bsr\"]", OF_ALL, false},
+    [FULL] = {"full", "True", "_Bool", OF_HESSIANS, true},
+    [PROJECT] = {"project", "False", "_Bool", OF_HESSIANS, true},
+    [FIXED] = {"fixed", "None", "_t.Any", OF_HESSIANS, false},
+    [COLOURING] = {"colouring", "None", "_t.Optional[_t.Callable[[bool, int, int, _t.Any, _t.Any], _Values]]",
+                   OF_COMPUTED, false}};
+
+static bool is_computed(const ir_func *k)
+{
+    return !k->ad.elements.arity;
+}
+
+static bool has_option(const ir_func *k, int i)
+{
+    return options[i].of == OF_ALL || (options[i].of == OF_HESSIANS ? is_hessian(k) : is_computed(k));
+}
 
 static void print_doc(python *p, const ir_func *k, const char *const *given)
 {
@@ -62,14 +75,20 @@ static void print_doc(python *p, const ir_func *k, const char *const *given)
               !is_hessian(k) || !ir_columns_have_grad(by) ? ""
               : by->n == 1                                ? ", and adds its gradient to that of the field"
                                                           : ", and adds its gradients to those of the fields",
-              given[0]);
+              given[LAYOUT]);
     if (is_hessian(k))
         sb_printf(p->out,
                   "        %s: both triangles; False: the lower one\n"
                   "        %s: blocks of elements are projected onto positive semidefinite matrices\n"
                   "        %s: bools, one for each %s: such rows and columns become those of the unit matrix\n",
-                  given[1], given[2], given[3],
+                  given[FULL], given[PROJECT], given[FIXED],
                   by->n > 1 ? "component of the fields" : "element of the field or each component");
+    if (is_computed(k))
+        sb_printf(
+            p->out,
+            "        %s: a function of (symmetric, rows, cols, starts, of), which gives the colour of each column; "
+            "None: libtkc's own\n",
+            given[COLOURING]);
     sb_add(p->out,
            "        A matrix of scipy.sparse; without SciPy, an object with data, indices, indptr and shape.\"\"\"\n");
 }
@@ -95,7 +114,7 @@ void python_sparse_method(python *p, const ir_func *k)
         sb_printf(&args, "%s, ", python_argument(&c, &c.at[i]));
     }
     for (int i = 0; i < NOPTIONS; i++)
-        if (!options[i].hessian || is_hessian(k)) {
+        if (has_option(k, i)) {
             keys[i] = py_name(mem, &taken, PY_ARGUMENT, options[i].name);
             sb_printf(&head, "%s, %s=%s", i ? "" : ", *", keys[i], options[i].value);
             sb_printf(&types, "%s, %s: %s = ...", i ? "" : ", *", keys[i], options[i].type);
@@ -106,11 +125,18 @@ void python_sparse_method(python *p, const ir_func *k)
     const int block = ir_columns_block(&request_of(k)->by),
               rows = is_hessian(k) ? block : ir_field_ncomp(k->ad.elements.to);
     sb_printf(p->out, "        return _sparse(self, _c_%s_%s_pattern, _c_%s_%s, (%s), %s, (%d, %d), %s", k->name, word,
-              k->name, word, sb_str(&args), name_of_dtype(&c), rows, block, keys[0]);
-    for (int i = 1; i < NOPTIONS && keys[i]; i++)
-        sb_printf(p->out, options[i].flag ? ", _as_bool(%s, \"%s\")" : ", %s", keys[i], keys[i]);
-    sb_add(p->out, is_hessian(k) && request_of(k)->by.n > 1 ? ", True)\n" : ")\n");
+              k->name, word, sb_str(&args), name_of_dtype(&c), rows, block, keys[LAYOUT]);
+    for (int i = LAYOUT + 1; i < NOPTIONS; i++)
+        if (keys[i])
+            sb_printf(p->out, options[i].flag ? ", %s=_as_bool(%s, \"%s\")" : ", %s=%s", options[i].name, keys[i],
+                      keys[i]);
+    sb_add(p->out, is_hessian(k) && request_of(k)->by.n > 1 ? ", several=True)\n" : ")\n");
     sb_printf(&p->types, "    def %s(self%s) -> _t.Any: ...\n", word, sb_str(&types));
+    if (is_computed(k)) {
+        sb_add(p->out, "\n    @property\n    def colours(self):\n        \"\"\"Colours of the last matrix.\"\"\"\n"
+                       "        return _colours(self)\n");
+        sb_add(&p->types, "    @property\n    def colours(self) -> int: ...\n");
+    }
     sb_free(&head);
     sb_free(&types);
     sb_free(&args);

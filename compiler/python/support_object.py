@@ -572,16 +572,17 @@ class _Module(_Unique):
         """Sets the duals of all fields to zero."""
         self._h.session._check(_tk.module_clear_dual(self._h.check().pointer))
 
-    def tape(self, loss, sum=False, continued=False, validate=False, gradient=1.0, budget=0):
+    def tape(self, loss, sum=False, continued=False, validate=False, gradient=1.0, budget=0, files=None):
         """`with m.tape(m.loss): ...` sets the loss to 0, records the launches of the block, and at its end runs their adjoints.
 
         sum: the gradients that are there are added to; continued: they are those of the state that this tape leaves; validate:
         finds data that change although an adjoint needs them, in code built with --debug; gradient: of the loss; budget: bytes
-        that the tape may hold, beyond which launches run again (session.tape_report has how many), 0: no limit. A block that is
-        left by an exception runs no adjoint."""
+        that the tape may hold, beyond which launches run again (session.tape_report has how many), 0: no limit; files: a
+        directory and a number of bytes, for a file with data beyond the budget. A block that is left by an exception runs no
+        adjoint."""
         self._mine(loss)
         return _Tape(loss, 4 * _as_bool(sum, "sum") + 8 * _as_bool(continued, "continued") + 2 * _as_bool(validate, "validate"),
-                     _as_real(gradient, "gradient"), _as_u64(budget, "budget"))
+                     _as_real(gradient, "gradient"), _as_u64(budget, "budget"), _as_files(files))
 
     def forward(self, field, seed=None, outputs=()):
         """`with m.forward(m.w, seed, [m.loss]): ...` clears all duals, sets m.w.dual to the seed (a field of one number: 1), and

@@ -16,7 +16,7 @@ def _bind_library():
         ("session_set_seed", i, t, _ct.c_uint64), ("session_draws", _ct.c_uint64, t), ("session_set_draws", i, t, _ct.c_uint64), ("session_error", text, t), ("session_clear_error", None, t),
         ("session_stop_at_nonfinite", i, t, _ct.c_bool), ("session_set_stop", i, t, _StopFunction, t), ("session_clear_grad", i, t), ("session_clear_dual", i, t),
         ("call", i, t, t, t, _ct.c_size_t), ("call_with", i, t, t, t, _ct.c_size_t, t, i), ("gradcheck_with", i, t, t, _HostFunction, t, t), ("tape_begin", i, t, _ct.c_uint), ("tape_end_with", i, t, _ct.c_double), ("tape_drop", i, t),
-        ("tape_is_open", _ct.c_bool, t), ("tape_budget", i, t, _ct.c_size_t), ("tape_last_report", _Report, t), ("tape_bytes", _ct.c_size_t, t), ("module_clear_grad", i, t),
+        ("tape_is_open", _ct.c_bool, t), ("tape_budget", i, t, _ct.c_size_t), ("tape_budget_files", i, t, text, _ct.c_size_t), ("tape_last_report", _Report, t), ("tape_bytes", _ct.c_size_t, t), ("module_clear_grad", i, t),
         ("module_clear_dual", i, t), ("field_clear_grad", i, t), ("field_clear_dual", i, t),
         ("forward_begin", i, t, i, t, t, _ct.c_size_t), ("forward_end", i, t), ("forward_is_open", _ct.c_bool, t),
         ("field_next", t, t, t), ("field_extent", _ct.c_int64, t, i), ("field_component", t, t, i, i),
@@ -144,6 +144,7 @@ class Session(_Unique):
     threads: 0 for all processors; deterministic: scatters give the same bits for any number of threads; flush_denormals: kernels
     treat denormal numbers as zero; seed: of random numbers; on_print: gets each line of the kernels' print, a str without its
     end, which else goes to C's stdout. One thread of Python at a time uses a session and its modules."""
+    _files = (None, 0)
 
     def __init__(self, threads=0, deterministic=False, flush_denormals=False, seed=0, on_print=None):
         options = _tk.session_defaults()
@@ -185,6 +186,12 @@ class Session(_Unique):
                 self._raised.clear()
                 raise raised
             raise Error.kinds[status](message)
+
+    def _set_files(self, files):
+        """Of a budget: the directory, None for no files, and the most bytes of a file."""
+        if files != self._files:
+            self._check(_tk.tape_budget_files(self._pointer, *files))
+            self._files = files
 
     def __repr__(self):
         return f"<session: {self.threads} thread{'s' if self.threads > 1 else ''}>"
@@ -343,16 +350,26 @@ def _creation_error():
 _session_options = Session.__init__.__code__.co_varnames[1:Session.__init__.__code__.co_argcount]
 
 
+def _as_files(files):
+    """Directory and bytes for tape_budget_files."""
+    if files is None:
+        return Session._files
+    if not isinstance(files, tuple) or len(files) != 2:
+        raise TypeError(f"files is a directory and a number of bytes, not {_short(files)}")
+    return _os.fsencode(files[0]), _as_u64(files[1], "files[1]")
+
+
 class _Tape:
     """What `with m.tape(m.loss):` enters."""
 
-    def __init__(self, loss, flags, gradient, budget):
-        self._loss, self._flags, self._gradient, self._budget = loss, flags, gradient, budget
+    def __init__(self, loss, flags, gradient, budget, files):
+        self._loss, self._flags, self._gradient, self._budget, self._files = loss, flags, gradient, budget, files
         self._session, self._memory = loss._h.session, loss._h.memory
 
     def __enter__(self):
         if not _tk.tape_is_open(self._session._pointer):
             self._session._check(_tk.tape_budget(self._session._pointer, self._budget))
+            self._session._set_files(self._files)
         self._session._check(_tk.tape_begin(self._loss._pointer, self._flags))
         if not _tk.forward_is_open(self._session._pointer):
             self._session._launched = False

@@ -11,6 +11,9 @@ _sparse_rows, _sparse_cols, _sparse_values = (_bind(f"tk_sparse_{name}", _ct.c_s
 _sparse_project = _bind("tk_sparse_project", _ct.c_int, _P, _ct.c_bool)
 _sparse_fix = _bind("tk_sparse_fix", _ct.c_int, _P, _P, _ct.c_size_t, _P, _ct.c_size_t)
 _sparse_free = _bind("tk_sparse_free", None, _P)
+_Colouring = _ct.CFUNCTYPE(_ct.c_int32, _P, _ct.c_bool, _ct.c_int64, _ct.c_int64, _ct.POINTER(_ct.c_int64), _ct.POINTER(_ct.c_int32), _ct.POINTER(_ct.c_int32))
+_sparse_colour = _bind("tk_sparse_colour", _ct.c_int, _P, _P, _P)
+_sparse_colours = _bind("tk_sparse_colours", _ct.c_size_t, _P)
 
 # What a method gives without SciPy: the arrays that its matrices have.
 SparseMatrix = _collections.namedtuple("SparseMatrix", "data indices indptr shape")
@@ -20,7 +23,7 @@ class _Pattern:
     """A pattern of C. It is freed with the module's handle."""
 
     def __init__(self):
-        self.pointer = _P()
+        self.pointer, self.colouring, self.callback = _P(), None, None
 
     def __del__(self, free=_sparse_free):
         free(self.pointer)
@@ -29,6 +32,32 @@ class _Pattern:
 def _table(pointer, n):
     """A copy, since a matrix may outlive its pattern."""
     return _np.array(_np.ctypeslib.as_array(pointer, (n,))) if n else _np.zeros(0, _i32)
+
+
+def _set_colouring(pattern, colouring, session):
+    """Of a computed matrix; an exception of the function reaches the caller through the session."""
+    def colour(user, symmetric, rows, cols, starts, of, colours):
+        try:
+            first = _table(starts, rows + 1)
+            found = _np.asarray(colouring(symmetric, rows, cols, first, _table(of, int(first[-1]))))
+            if found.dtype.kind not in "iu" or found.shape != (cols,):
+                raise TypeError(f"colouring gives an integer for each of {cols} columns, not {found.dtype} of shape {found.shape}")
+            if cols:
+                _np.ctypeslib.as_array(colours, (cols,))[:] = found
+            return int(found.max(initial=-1)) + 1
+        except BaseException as e:
+            session._raised.append(e)
+            return -1
+
+    callback = None if colouring is None else _Colouring(colour)
+    session._check(_sparse_colour(pattern.pointer, _ct.cast(callback, _P), None))
+    pattern.colouring, pattern.callback = colouring, callback
+
+
+def _colours(kernel):
+    """Of the kernel's last matrix."""
+    patterns, name = kernel._h.check().patterns, type(kernel).__name__
+    return next((_sparse_colours(patterns[key].pointer) for key in reversed(patterns) if key[0] == name), 0)
 
 
 def _scipy_matrix(layout, parts):
@@ -51,19 +80,21 @@ def _fixed_flags(fixed, n, size, several):
     return _np.repeat(flags.ravel(), n * size // flags.size) if flags.size else flags.ravel()
 
 
-def _sparse(kernel, make, run, arguments, dtype, block, layout, full=False, project=None, fixed=None, several=False):
+def _sparse(kernel, make, run, arguments, dtype, block, layout, full=False, project=None, fixed=None, several=False, colouring=None):
     """The matrix of a kernel. Its pattern is made once; C makes it again when other elements are read."""
     if layout not in ("csr", "csc", "bsr"):
         raise ValueError(f"layout is 'csr', 'csc' or 'bsr', not {_short(layout)}")
     handle = kernel._h.check()
     options = _SparseOptions(layout == "csc", full, layout == "bsr", False)
     key = (type(kernel).__name__, layout, full)
-    pattern = handle.patterns.get(key) or _Pattern()
+    pattern = handle.patterns.pop(key, None) or _Pattern()     # the last one of all, when it is put back
     status = make(handle.pointer, *arguments, _ct.byref(options), _ct.byref(pattern.pointer))
     if status:
         handle.fail(status)
     handle.patterns[key] = pattern
     p = pattern.pointer
+    if colouring is not pattern.colouring:
+        _set_colouring(pattern, colouring, handle.session)
     if project is not None:
         _sparse_project(p, project)
     data = _np.zeros(_sparse_values(p), dtype)

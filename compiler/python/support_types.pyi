@@ -1,3 +1,4 @@
+import os as _os
 import typing as _t
 
 import numpy as _np

@@ -180,10 +180,10 @@ static int32_t star_colours(tk_session *s, int64_t n, const lines *near, int32_t
 void tk_rt_sparse_uncolour(rt_elements *x)
 {
     tk_rt_block_free(x->colour);
-    tk_rt_block_free(x->of_colour);
+    tk_rt_block_free(x->of_batch);
     tk_rt_block_free(x->first);
     x->colour = NULL;
-    x->of_colour = x->first = NULL;
+    x->of_batch = x->first = NULL;
     x->ncolours = 0;
 }
 
@@ -234,15 +234,16 @@ static bool is_transposed(chooser *c, int64_t e)
     return c->seen[c->x->colour[c->x->places[2 * e + 1]]] > 1;
 }
 
-/* The elements of each colour; of a Hessian also diagonal blocks, numbered behind elements and transposed ones. */
-static bool sort_by_colour(tk_session *s, const tk_sparse *p, rt_elements *x, const lines *l)
+/* The elements of each batch; of a Hessian also diagonal blocks, numbered behind elements and transposed ones. */
+static bool sort_by_batch(tk_session *s, const tk_sparse *p, rt_elements *x, const lines *l)
 {
     const int64_t n = p->hessian ? x->n + p->rows : x->n;
-    x->of_colour = tk_rt_sparse_alloc(p, n, sizeof *x->of_colour);
-    x->first = tk_rt_sparse_alloc(p, (int64_t)x->ncolours + 1, sizeof *x->first);
+    x->of_batch = tk_rt_sparse_alloc(p, n, sizeof *x->of_batch);
+    const int size = tk_rt_sparse_batch(p), nbatches = (x->ncolours + size - 1) / size;
+    x->first = tk_rt_sparse_alloc(p, (int64_t)nbatches + 1, sizeof *x->first);
     int64_t *item = tk_rt_alloc(s, (size_t)(n + 1) * sizeof *item, false);
     chooser c = {x, l, tk_rt_alloc(s, ((size_t)x->ncolours + 1) * sizeof *c.seen, true), -1};
-    const bool ok = x->of_colour && x->first && item && c.seen;
+    const bool ok = x->of_batch && x->first && item && c.seen;
     for (int pass = 0; ok && pass < 2; pass++) {
         for (int64_t k = 0; k < n; k++) {
             if (!pass)
@@ -250,15 +251,16 @@ static bool sort_by_colour(tk_session *s, const tk_sparse *p, rt_elements *x, co
             const int32_t column = item[k] < x->n       ? x->places[2 * item[k] + 1]
                                    : item[k] < 2 * x->n ? x->places[2 * (item[k] - x->n)]
                                                         : (int32_t)(item[k] - 2 * x->n);
+            const int32_t batch = x->colour[column] / size;
             if (pass)
-                x->of_colour[x->first[x->colour[column]]++] = item[k];
+                x->of_batch[x->first[batch]++] = item[k] * TK_BATCH + x->colour[column] % size;
             else
-                x->first[x->colour[column] + 1]++;
+                x->first[batch + 1]++;
         }
-        for (int32_t i = 0; i < x->ncolours && !pass; i++)
+        for (int i = 0; i < nbatches && !pass; i++)
             x->first[i + 1] += x->first[i];
     }
-    for (int32_t i = x->ncolours; ok && i > 0; i--)
+    for (int i = nbatches; ok && i > 0; i--)
         x->first[i] = x->first[i - 1];
     if (ok)
         x->first[0] = 0;
@@ -323,7 +325,7 @@ tk_status tk_rt_sparse_colour(tk_session *s, const tk_sparse *p, rt_elements *x)
     lines l = {NULL, NULL};
     x->colour = tk_rt_sparse_alloc(p, p->cols, sizeof *x->colour);
     tk_status st = x->colour && lines_of_part(s, p, x, &l) ? find_colours(s, p, x, &l) : TK_NO_MEMORY;
-    if (st == TK_OK && !sort_by_colour(s, p, x, &l))
+    if (st == TK_OK && !sort_by_batch(s, p, x, &l))
         st = TK_NO_MEMORY;
     free_lines(s, &l);
     if (st == TK_OK)

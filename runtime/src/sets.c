@@ -57,16 +57,15 @@ static void seed_columns(const sets *r, int64_t from, int64_t to, int64_t set)
     }
 }
 
-/* Each column has the bit of its part, if the launch has it. */
+/* Each column has the bit of its part, if the launch has it; else none. */
 static void seed(const sets *r)
 {
     tk_rt_coloured_clear(&r->c);
     for (int64_t b = 0; b < r->nblocks; b++)
         for (int64_t i = r->first[b]; i < r->first[b + 1]; i++) {
             const int64_t bit = (int64_t)r->colour[b] * r->split + i - r->first[b] - r->bit;
-            if (bit < 0 || bit >= BITS)
-                continue;
-            seed_columns(r, r->part[i] * r->block_cols, r->part[i + 1] * r->block_cols, (int64_t)((uint64_t)1 << bit));
+            seed_columns(r, r->part[i] * r->block_cols, r->part[i + 1] * r->block_cols,
+                         bit < 0 || bit >= BITS ? 0 : (int64_t)((uint64_t)1 << bit));
         }
 }
 

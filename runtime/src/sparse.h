@@ -13,9 +13,10 @@ typedef struct rt_elements {
      * in its row; of a Jacobian the same for each vertex. uint8_t, or uint32_t if a row has more blocks. */
     void *offsets;
     int pairs;
-    /* Of a computed matrix, NULL until values are wanted: the colours of columns, and the elements of each colour. */
+    /* Of a computed matrix, NULL until values are wanted: the colours of columns, and the elements of each batch of
+     * colours, first[b] to first[b + 1] - 1: an element times TK_BATCH, and its colour in the batch. */
     int32_t *colour;
-    int64_t *of_colour, *first; /* elements number of_colour[first[c]] to of_colour[first[c + 1] - 1] */
+    int64_t *of_batch, *first;
     int32_t ncolours;
 } rt_elements;
 
@@ -98,6 +99,13 @@ void *tk_rt_sparse_alloc(const tk_sparse *p, int64_t n, size_t size);
 tk_status tk_rt_sparse_build(tk_session *s, tk_sparse *p);
 /* Frees what tk_rt_sparse_build made. */
 void tk_rt_sparse_clear(tk_sparse *p);
+
+/* Products whose tangents are kept, until one pass over the elements adds them; as many colours of columns. */
+enum { TK_BATCH = 8 };
+static inline int tk_rt_sparse_batch(const tk_sparse *p)
+{
+    return p->block_cols < TK_BATCH ? TK_BATCH / p->block_cols : 1;
+}
 
 static inline int64_t tk_rt_triangle(int64_t n)
 {

@@ -3,8 +3,11 @@ import contextlib
 import copy
 import gc
 import io
+import os
+import pathlib
 import pickle
 import sys
+import tempfile
 import threading
 import time
 import unittest
@@ -36,9 +39,9 @@ class Derivatives(unittest.TestCase):
     def setUp(self):
         self.m = m = kernels.Module(threads=1)
         r = np.random.default_rng(1)
-        for f in (m.x, m.y, m.w, m.apart, m.bodies.line.slope, m.bodies.line.offset, m.bodies.weight):
+        for f in (m.x, m.y, m.w, m.apart, m.bodies.line.slope, m.bodies.line.offset, m.bodies.weight, m.z):
             f[...] = r.standard_normal(f.shape)
-        self.inputs = [m.x, m.y, m.w, m.apart, m.bodies.line.slope, m.bodies.line.offset, m.bodies.weight]
+        self.inputs = [m.x, m.y, m.w, m.apart, m.bodies.line.slope, m.bodies.line.offset, m.bodies.weight, m.z]
 
     def value(self):
         self.m.loss = 0
@@ -79,6 +82,31 @@ class Derivatives(unittest.TestCase):
                 m.tape(m.loss, budget=wrong)
         with m.tape(m.loss):
             m.measure()
+
+    def test_budget_files(self):
+        m, grads = kernels.Module(N=100, threads=1), []
+        with tempfile.TemporaryDirectory() as folder:
+            for files in (None, (folder, 1 << 20), (pathlib.Path(folder), 0), None):
+                m.z = np.arange(100) * 0.01
+                with m.tape(m.loss, budget=40000, files=files):
+                    for _ in range(200):
+                        m.swing()
+                grads.append(m.z.grad.copy())
+                self.assertEqual(m.session.tape_report.filed > 0, len(grads) == 2)
+            for g in grads:
+                np.testing.assert_array_equal(g, grads[0])
+            self.assertEqual(os.listdir(folder), [])
+        with self.assertRaisesRegex(kernels.Error.File, "no such directory"):
+            with m.tape(m.loss, budget=40000, files=(folder, 1 << 20)):
+                m.measure()
+        with self.assertRaisesRegex(kernels.Error.BadArgument, "the directory has no name"):
+            with m.tape(m.loss, files=("", 1)):
+                m.measure()
+        for wrong in ("/tmp", ("/tmp",), ("/tmp", 1.5), (3, 1), ("/tmp", -1)):
+            with self.assertRaises((TypeError, ValueError, OverflowError)):
+                m.tape(m.loss, files=wrong)
+        with m.tape(m.loss):
+            m.swing()
 
     def test_forward(self):
         m = self.m

@@ -87,6 +87,50 @@ class Matrices(unittest.TestCase):
         for layout in ("csr", "csc", "bsr"):
             np.testing.assert_allclose(dense(m.scaled.jac(layout=layout), layout), want, atol=1e-15)
 
+    def test_colouring(self):
+        m, seen = self.m, []
+
+        def each_its_own(symmetric, rows, cols, starts, of):
+            seen.append((symmetric, rows, cols, [sorted(of[a:b]) for a, b in zip(starts, starts[1:])]))
+            return np.arange(cols)
+
+        for kernel, word, shape in ((m.scaled, "jac", (False, 4, 5)), (m.whole, "hess", (True, 5, 5))):
+            make = getattr(kernel, word)
+            self.assertEqual(kernel.colours, 0)
+            for layout in ("csr", "bsr"):
+                want = dense(make(layout=layout), layout)
+                own = kernel.colours
+                seen.clear()
+                for _ in range(2):
+                    np.testing.assert_array_equal(dense(make(layout=layout, colouring=each_its_own), layout), want)
+                    self.assertEqual(kernel.colours, 5)
+                self.assertEqual([s[:3] for s in seen], [shape])
+                self.assertEqual(seen[0][3][1], [0, 1, 3] if word == "jac" else [0, 2, 3])
+                np.testing.assert_array_equal(dense(make(layout=layout), layout), want)
+                self.assertEqual(kernel.colours, own)
+                self.assertIn(own, range(1, 5))
+        m.whole.hess(full=False, colouring=each_its_own)
+        m.scaled.jac()
+        self.assertEqual(m.whole.colours, 5)
+        with self.assertRaisesRegex(TypeError, "an integer for each of 5 columns, not float64"):
+            m.scaled.jac(colouring=lambda *given: np.zeros(5))
+        with self.assertRaisesRegex(TypeError, "for each of 5 columns, not int.* of shape .4,."):
+            m.scaled.jac(colouring=lambda *given: [0, 1, 2, 3])
+        with self.assertRaises(ZeroDivisionError):
+            m.scaled.jac(colouring=lambda *given: 1 // 0)
+        with self.assertRaisesRegex(sparse.Error.BadArgument, "by these colours no product gives entry"):
+            m.scaled.jac(colouring=lambda *given: [0] * 5)
+        with self.assertRaisesRegex(sparse.Error.BadArgument, "column 2 has colour -1"):
+            m.scaled.jac(colouring=lambda *given: [0, 1, -1, 2, 3])
+        self.assertEqual(m.scaled.jac().shape, (12, 10))
+        with self.assertRaises(TypeError):
+            m.residuals.jac(colouring=each_its_own)
+        with self.assertRaisesRegex(AttributeError, "kernel residuals has no colours"):
+            m.residuals.colours
+        m.close()
+        with self.assertRaisesRegex(ValueError, "closed"):
+            m.scaled.colours
+
     def columns(self, kernel, first, by, rows, *arguments):
         """By products, field after field."""
         m, all = self.m, []

@@ -298,7 +298,7 @@ static void joined(mod *m, const problem *a, const problem *b)
     sparse_dense(s, &o, values, 1, 1, D);
     sparse_equal("joined", D, want[0], N, N, 0, EPS);
     CHECK_OK(m, tk_sparse_project(s, true));
-    CHECK_REFUSED(m, a->hess(m, s, values, MOST_ENTRIES), "no blocks of elements to project");
+    CHECK_REFUSED(m, a->hess(m, s, values, MOST_ENTRIES), "no blocks of elements to project (tk_sparse_project); shift its diagonal");
     const bool elements = !strcmp(b->name, "plain");
     CHECK_STATUS(m, b->hess(m, s, values, MOST_ENTRIES), elements ? TK_OK : TK_BAD_ARGUMENT, "");
     tk_sparse_free(s);

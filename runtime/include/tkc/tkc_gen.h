@@ -306,11 +306,14 @@ void tk_print(tk_session *s, const char *text);
 
 /* ---- sparse matrices ---- */
 
-/* A plane of a field. */
+/* A plane of a field. Of an array of a computed matrix, `clear` has the runs that zero it before each launch. Others
+ * store its elements before they read or add. */
 typedef struct tk_storage {
     int field;
     tk_plane plane;
+    unsigned clear;
 } tk_storage;
+enum { TK_CLEAR_SETS = 1, TK_CLEAR_TANGENTS = 2 };
 
 /* A kernel whose iterations are elements. Each has `width` places: vertices, INT64_MIN for none. A vertex is `block`
  * components of a field: number v of field by[i] is v * nby + i. A Jacobian has the rows of field `to`, whose number
@@ -320,8 +323,8 @@ typedef struct tk_elements {
     const char *name;
     const int *by;
     int nby, block, to, width;
-    bool hessian;
-    tk_scalar elem; /* of the values */
+    bool hessian, replays; /* replays: launches leave data of fields unspecified; the kernel runs behind the last one */
+    tk_scalar elem;        /* of the values */
     /* Of a computed matrix, else NULL: planes that depend on the columns, planes of rows last; planes that the kernel
      * writes. */
     const tk_storage *active, *written;

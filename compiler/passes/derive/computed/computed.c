@@ -84,7 +84,7 @@ const char *make_computed(ir_func *k, const ir_request *r, const ir_func *base, 
     if (!c.why) {
         ir_func *places = computed_sets(&c, hidden_name(k, arena_printf(mem, "%s_places", word)));
         ir_func *sweep = computed_product(&c, hidden_name(k, arena_printf(mem, "%s_sweep", word)));
-        k->ad.elements = (ir_elements){places, sweep, 0, c.to};
+        k->ad.elements = (ir_elements){places, sweep, 0, c.to, c.replays};
     }
     rev_forget(k->module, c.from);
     computed_free(&c);

@@ -19,7 +19,8 @@ typedef struct computed_slot {
 } computed_slot;
 
 typedef struct computed {
-    ir_func *from; /* a copy of the kernel; of a Hessian, its adjoint behind it */
+    ir_func *from; /* a copy of the kernel; of a Hessian, its adjoint behind it, or alone */
+    bool replays;  /* the adjoint stands alone, on what the kernel finds in fields */
     bool hessian;  /* the Jacobian of the gradient */
     const ir_columns *by;
     ir_field *to;         /* the residuals, or the energy */

@@ -1,5 +1,6 @@
-/* Computed Hessians: the energy of a kernel, and the adjoint behind the kernel. The adjoint reads fields as the kernel
- * leaves them. */
+/* Computed Hessians: the energy of a kernel, and its adjoint. An adjoint that reads fields as the kernel leaves them
+ * stands behind the kernel. If the kernel writes a field where it has been read, the adjoint reads fields as the kernel
+ * finds them, as that of saved fields: it stands alone, and replays the writes. */
 #include "ir/ops.h"
 #include "passes/derive/computed/computed_int.h"
 #include "passes/derive/derive.h"
@@ -42,10 +43,10 @@ static void check_field(computed *c, ir_field *f)
     const ir_storage at = ir_storage_of(f, IR_DATA);
     const access_order o = order_of(c, f);
     const bool read = o.first_read != INT32_MAX;
-    if (c->written[at] && read && o.last_write >= o.first_read)
-        computed_refuse(c, o.write,
-                        "'%s' is written where it has been read, and the old values are needed again: write to another "
-                        "field",
+    const bool again = c->written[at] && read && o.last_write >= o.first_read;
+    c->replays |= again;
+    if (again && f->scratch)
+        computed_refuse(c, o.write, "the scratch field '%s' is written where it has been read: write to another field",
                         f->name);
     c->held[ir_storage_of(f, IR_GRAD)] = false;
     if (!c->active[at] || c->why)
@@ -72,8 +73,16 @@ static void find_energy(computed *c)
 
 /* ---- the adjoint ---- */
 
-/* By the fields that depend on the columns alone. What is saved is as the kernel leaves it. NULL: refused, and
- * reported. */
+static void refuse_atomic(ir_op *op, void *ctx)
+{
+    if (op->code == OP_ATOMIC)
+        computed_refuse(ctx, op->loc,
+                        "'%s' gets a minimum or maximum at once, and another field is written where it "
+                        "has been read",
+                        ir_field_of(op)->name);
+}
+
+/* By the fields that depend on the columns alone. NULL: refused, and reported. */
 static ir_func *adjoint_of(computed *c)
 {
     ir_func *f = c->from;
@@ -85,7 +94,7 @@ static ir_func *adjoint_of(computed *c)
         saved[i] = field->saved;
         field->grad &= c->active[ir_storage_of(field, IR_DATA)];
         field->grad |= c->held[ir_storage_of(field, IR_GRAD)];
-        field->saved = false;
+        field->saved = c->replays && c->written[ir_storage_of(field, IR_DATA)] && !field->scratch;
     }
     ir_sigparam *sig = ARENA_ARRAY(m->mem, ir_sigparam, f->nsig + 1);
     for (int i = 0; i < f->nsig; i++) {
@@ -94,8 +103,10 @@ static ir_func *adjoint_of(computed *c)
     }
     f->sig = sig;
     ir_forget_origins(f);
+    f->launch.from_before = true;
     ir_func *g = pass_reverse(f) ? f->ad.grad : NULL;
     f->ad.grad = NULL;
+    c->replays &= f->launch.nparts > 0;
     for (size_t i = 0; i < m->fields.len; i++) {
         m->fields.at[i]->grad = grad[i];
         m->fields.at[i]->saved = saved[i];
@@ -106,6 +117,8 @@ static ir_func *adjoint_of(computed *c)
 void computed_append_adjoint(computed *c)
 {
     find_energy(c);
+    if (c->replays)
+        ir_walk(c->from->body, refuse_atomic, c);
     if (c->why)
         return;
     ir_func *f = c->from, *g = adjoint_of(c);
@@ -114,6 +127,8 @@ void computed_append_adjoint(computed *c)
         return;
     }
     pass_simplify(g);
+    for (ir_op *op; c->replays && (op = ir_yield_of(f->body)->prev);)
+        ir_remove(op);
     ir_builder b = {.func = f, .region = f->body, .before = ir_yield_of(f->body), .loc = f->loc};
     ir_value *zero = ir_const_i(&b, SC_I64, 0);
     ir_store(&b, c->to, ir_adjoint_of(IR_DATA), NULL, zero, ir_const_f(&b, c->to->elem, 1.0));

@@ -56,7 +56,7 @@ static const char *make_elements(ir_func *k, const ir_request *r, const ir_func 
         rev_forget(k->module, places);
         rev_forget(k->module, sweep);
     } else {
-        k->ad.elements = (ir_elements){places, sweep, arity, e.to};
+        k->ad.elements = (ir_elements){places, sweep, arity, e.to, false};
     }
     elements_free(&s);
     elements_free(&e);

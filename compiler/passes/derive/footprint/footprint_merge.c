@@ -1,6 +1,7 @@
 /* Fewer parts: what is there twice, components of the same elements, neighbours that a stencil reads are one part; so
  * is what is too many. */
 #include "passes/analysis/analysis.h"
+#include "passes/analysis/values.h"
 #include "passes/derive/footprint/footprint.h"
 #include "passes/simplify/simplify.h"
 
@@ -42,13 +43,36 @@ static void take_flags(ir_part *a, const ir_part *b, bool all_new)
         a->what |= IR_PART_REPLACES;
 }
 
+/* Whether the end is the same for all launches: *n. */
+static bool is_known(const ir_module *m, const ir_value *end, int64_t *n)
+{
+    const affine a = affine_of(end);
+    const ir_value *term = a.ok && a.n == 1 ? resolved_value(m, a.term[0]) : NULL;
+    *n = a.konst;
+    if (!term || !ir_is_const(term))
+        return a.ok && a.n == 0;
+    *n += a.coef[0] * ir_int(term);
+    return true;
+}
+
+static bool is_same_end(const ir_module *m, const ir_value *a, const ir_value *b)
+{
+    int64_t x, y;
+    return a == b || (is_known(m, a, &x) && is_known(m, b, &y) && x == y);
+}
+
+static bool are_same_ends(const ir_module *m, const ends *a, const ends *b)
+{
+    return is_same_end(m, a->at[0], b->at[0]) && is_same_end(m, a->at[1], b->at[1]);
+}
+
 /* b as a part of a: the same elements, components that lie side by side. */
-static bool take_in(ir_part *a, const ir_part *b, ends *of_a, const ends *of_b)
+static bool take_in(const ir_module *m, ir_part *a, const ir_part *b, ends *of_a, const ends *of_b)
 {
     if (!is_same_plane(a, b))
         return false;
     for (int d = 0; d < a->field->ndim; d++)
-        if (of_a[d].at[0] != of_b[d].at[0] || of_a[d].at[1] != of_b[d].at[1] || of_a[d].least != of_b[d].least)
+        if (!are_same_ends(m, &of_a[d], &of_b[d]) || of_a[d].least != of_b[d].least)
             return false;
     const bool within = b->first >= a->first && b->last <= a->last;
     if (within && (is_all(a) || !is_all(b))) {
@@ -86,13 +110,13 @@ static bool is_shifted(ir_value *const *a, ir_value *const *b, int64_t by[2])
 /* A stencil reads neighbours: b becomes a part of a, if it lies beside it, or over it, in one dimension. Together they
  * are a box if the loop has trips enough: `least` is how long the interval must be, or the launch knows nothing of it.
  */
-static bool join(ir_part *a, const ir_part *b, ends *of_a, const ends *of_b)
+static bool join(const ir_module *m, ir_part *a, const ir_part *b, ends *of_a, const ends *of_b)
 {
     int at = -1;
     if (!is_same_plane(a, b)) /* b may have fewer subscripts */
         return false;
     for (int d = 0; d < a->field->ndim; d++) {
-        if (of_a[d].at[0] == of_b[d].at[0] && of_a[d].at[1] == of_b[d].at[1])
+        if (are_same_ends(m, &of_a[d], &of_b[d]))
             continue;
         if (at >= 0)
             return false;
@@ -204,7 +228,7 @@ static bool merge(footprint *p, bool crowded)
         ir_part *most_recent = NULL;
         for (size_t j = 0; j < n && !taken; at += (size_t)p->found.at[j].field->ndim, j++) {
             ir_part *other = &p->found.at[j];
-            taken = take_in(other, &part, p->ends.at + at, own) || join(other, &part, p->ends.at + at, own);
+            taken = take_in(p->m, other, &part, p->ends.at + at, own) || join(p->m, other, &part, p->ends.at + at, own);
             if (!is_same_plane(other, &part))
                 continue;
             alike++;
@@ -228,11 +252,11 @@ static bool merge(footprint *p, bool crowded)
 
 /* ---- parts of several kinds ---- */
 
-static bool is_same_box(const ir_part *a, const ir_part *b, const ends *of_a, const ends *of_b)
+static bool is_same_box(const ir_module *m, const ir_part *a, const ir_part *b, const ends *of_a, const ends *of_b)
 {
     bool same = a->field == b->field && a->plane == b->plane && a->first == b->first && a->last == b->last;
     for (int d = 0; same && d < a->field->ndim; d++)
-        same = of_a[d].at[0] == of_b[d].at[0] && of_a[d].at[1] == of_b[d].at[1] && of_a[d].least == of_b[d].least;
+        same = are_same_ends(m, &of_a[d], &of_b[d]) && of_a[d].least == of_b[d].least;
     return same;
 }
 
@@ -246,7 +270,7 @@ static void unite(footprint *p)
         for (size_t j = 0, at = 0; j < n && !taken; at += (size_t)p->found.at[j].field->ndim, j++) {
             ir_part *other = &p->found.at[j];
             taken = is_all(other) == is_all(&part) && !((other->what & NEEDS) && (part.what & NEEDS)) &&
-                    is_same_box(other, &part, p->ends.at + at, p->ends.at + from);
+                    is_same_box(p->m, other, &part, p->ends.at + at, p->ends.at + from);
             if (taken)
                 take_flags(other, &part, replaces(other) || replaces(&part));
         }

@@ -394,15 +394,19 @@ static bool choose(study *s)
     ir_part *parts = ARENA_ARRAY(s->m->mem, ir_part, s->m->fields.len + 1);
     int n = 0, wanted = 0;
     bool replay = false;
+    order all = {false, false};
     for (size_t i = 0; i < s->m->fields.len; i++) {
         ir_field *f = s->m->fields.at[i];
         if (!s->written[i] || !s->read[i])
             continue;
         const order o = order_of(s, f);
+        all.before |= o.before;
+        all.after |= o.after;
         const unsigned what = o.before ? IR_PART_BEFORE_WANTED : 0;
         parts[n++] = (ir_part){.field = f, .what = what, .last = ir_field_ncomp(f) - 1};
         replay |= o.before && o.after;
     }
+    replay |= s->f->launch.from_before && all.before && all.after;
     for (int i = 0; i < n; i++) {
         if (replay) /* it may depend on any of them */
             parts[i].what = IR_PART_BEFORE_WANTED | IR_PART_BEFORE_REPLAYED;
