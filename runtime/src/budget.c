@@ -119,14 +119,16 @@ static size_t needed(tk_session *s)
 
 tk_status tk_rt_budget_refuse(tk_session *s)
 {
-    enum { SHARE = 32, MORE = 128 }; /* images that became one have more boxes than one from the beginning */
-    const size_t counted = needed(s), bytes = counted + counted / SHARE + MORE;
+    enum { SHARE = 32, MORE = 128 }; /* images that became one have more blocks than one from the beginning */
+    const struct rt_budget *u = s->tape.budget;
+    const size_t last = needed(s), counted = last > u->most ? last : u->most;
+    const size_t bytes = counted + counted / SHARE + MORE;
     size_t least = bytes;
     while (least - set_aside(least) < bytes)
         least += bytes - (least - set_aside(least));
     return tk_fail(s, TK_BAD_ARGUMENT,
                    "a budget of %zu bytes is too small for %zu launches of a tape: %zu bytes suffice", s->tape_budget,
-                   s->tape.budget->n, least);
+                   u->n, least);
 }
 
 /* What all do if one process wants it; alone, what this one wants. */
@@ -164,6 +166,15 @@ static void measure(tk_session *s)
     u->alone = u->sized > u->alone ? u->sized : u->alone;
     u->before = s->tape.bytes;
     u->sized = 0;
+    if (u->measures && u->used + u->final_bytes > u->most)
+        u->most = u->used + u->final_bytes;
+}
+
+/* The launches to come are too many to measure. */
+static bool is_beyond(const struct rt_budget *u)
+{
+    enum { BEYOND = 256 << 20 };
+    return u->measures && u->used - u->unkept > u->bytes + BEYOND;
 }
 
 /* One of several processes decides nothing alone: it goes on to the next call that all make. */
@@ -171,6 +182,8 @@ static tk_status wait(tk_session *s)
 {
     const struct rt_budget *u = s->tape.budget;
     tk_rt_budget_count(s);
+    if (u->measures)
+        return is_beyond(u) ? tk_rt_budget_refuse(s) : TK_OK;
     if (!tk_rt_image_exceeds(s, u->final_bytes, u->bytes))
         return TK_OK;
     if (tk_failed(s))
@@ -199,8 +212,10 @@ static bool is_short(tk_session *s)
 /* No memory is taken for images from here on. */
 static void go_short(tk_session *s)
 {
-    s->tape.budget->measures = true;
-    s->tape.budget->stride = SIZE_MAX;
+    struct rt_budget *u = s->tape.budget;
+    u->measures = true;
+    u->stride = SIZE_MAX;
+    u->most = u->used + u->final_bytes;
     tk_rt_segments_empty(s);
 }
 
@@ -223,10 +238,9 @@ static tk_status fit_last(tk_session *s)
 
 static tk_status fit(tk_session *s)
 {
-    enum { LOG_BEYOND = 256 << 20 };
     struct rt_budget *u = s->tape.budget;
     measure(s);
-    if (u->measures && u->used - u->unkept > u->bytes + LOG_BEYOND)
+    if (is_beyond(u))
         return tk_rt_budget_refuse(s);
     for (bool was_over = u->over;; was_over = true) {
         wishes w = {.over = !u->over && budget_used(s) > limit(u), .less = wants_joins(s)};

@@ -65,7 +65,7 @@ struct rt_budget {
     struct rt_file *file; /* NULL: none */
     bool over;            /* not all fits: launches are logged, and leave no entries */
     bool measures;        /* nor do images: launches run to the end of the tape for the least that suffices */
-    size_t unkept;        /* part of `used` without memory since then */
+    size_t unkept, most;  /* since then: part of `used` without memory; the most that was to be kept at a time */
     size_t used;          /* of images, log and arguments; entries: rt_tape.bytes */
     size_t n;             /* lines */
     rt_nodes log;
@@ -163,6 +163,8 @@ void tk_rt_image_free(tk_session *s, rt_held **list);
 
 /* A new segment from this line on. False after failing the session, as all of these. */
 bool tk_rt_segment_push(tk_session *s, size_t first, bool fixed);
+/* Bytes that its place takes. */
+size_t tk_rt_segment_growth(const struct rt_budget *u);
 /* The last segment goes. */
 void tk_rt_segment_pop(tk_session *s);
 /* Its data as they were at its beginning. */

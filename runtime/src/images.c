@@ -142,7 +142,7 @@ static bool take(tk_session *s)
     if (tk_rt_state_wanted(s) == 0)
         return true;
     if (u->measures) {
-        const size_t bytes = tk_rt_state_drop(s);
+        const size_t bytes = tk_rt_image_bytes(u, tk_rt_state_drop(s));
         g->bytes += bytes;
         u->used += bytes;
         u->unkept += bytes;

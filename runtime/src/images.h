@@ -4,6 +4,7 @@
 #define RT_IMAGES_H
 
 #include "budget.h"
+#include "files.h"
 
 static inline int dims_of(const tk_field *f)
 {
@@ -33,6 +34,12 @@ static inline bool is_whole(const tk_field *f, const int64_t *b)
 static inline rt_segment *last_segment(const struct rt_budget *b)
 {
     return &b->segment[b->nsegments - 1];
+}
+
+/* Of a state of so many bytes that is in memory, and perhaps in the file as well. */
+static inline size_t tk_rt_image_bytes(const struct rt_budget *u, size_t bytes)
+{
+    return bytes + (u->file ? sizeof(rt_filed) : 0);
 }
 
 #endif

@@ -285,7 +285,7 @@ static tk_status reverse(tk_session *s, part *p)
         }
         const size_t begin = at > 0 ? p->from + at : p->to - p->from > few ? p->to - few : p->from, had = p->to;
         tk_status st = run_again(s, p->from, begin, p->collects);
-        const bool room = !any(s, tk_rt_image_exceeds(s, u->alone, u->bytes));
+        const bool room = !any(s, tk_rt_image_exceeds(s, u->alone + (at > 0 ? tk_rt_segment_growth(u) : 0), u->bytes));
         st = st == TK_OK ? tk_session_status(s) : st;
         if (st == TK_OK && at > 0 && room)
             st = reverse_nested(s, begin, p, &bare);

@@ -1,24 +1,34 @@
 /* Segments of a tape under a budget, each with its image: in memory or in a file. */
 #include "images.h"
 
-#include "files.h"
+enum { FEW = 8 /* segments */ };
+
+size_t tk_rt_segment_growth(const struct rt_budget *u)
+{
+    return u->nsegments < u->cap ? 0 : (u->cap ? u->cap : FEW) * sizeof *u->segment;
+}
+
+static bool resize(tk_session *s, size_t cap)
+{
+    struct rt_budget *u = s->tape.budget;
+    rt_segment *segment = tk_rt_alloc(s, cap * sizeof *segment, false);
+    if (!segment)
+        return false;
+    if (u->nsegments > 0)
+        memcpy(segment, u->segment, u->nsegments * sizeof *segment);
+    tk_rt_free(s, u->segment);
+    u->used = u->used - u->cap * sizeof *segment + cap * sizeof *segment;
+    u->segment = segment;
+    u->cap = cap;
+    return true;
+}
 
 bool tk_rt_segment_push(tk_session *s, size_t first, bool fixed)
 {
     struct rt_budget *u = s->tape.budget;
-    if (u->nsegments == u->cap) {
-        const size_t cap = u->cap ? 2 * u->cap : 8;
-        rt_segment *segment = tk_rt_alloc(s, cap * sizeof *segment, false);
-        if (!segment) {
-            tk_fail(s, TK_NO_MEMORY, "out of memory for the log of a tape");
-            return false;
-        }
-        if (u->nsegments > 0)
-            memcpy(segment, u->segment, u->nsegments * sizeof *segment);
-        tk_rt_free(s, u->segment);
-        u->segment = segment;
-        u->used += (cap - u->cap) * sizeof *segment;
-        u->cap = cap;
+    if (u->nsegments == u->cap && !resize(s, u->cap ? 2 * u->cap : FEW)) {
+        tk_fail(s, TK_NO_MEMORY, "out of memory for the log of a tape");
+        return false;
     }
     u->segment[u->nsegments++] = (rt_segment){.first = first, .fixed = fixed};
     u->report.slots = u->nsegments > u->report.slots ? u->nsegments : u->report.slots;
@@ -144,19 +154,39 @@ static void join_held(tk_session *s, rt_segment *a, rt_segment *b)
     }
 }
 
-static bool has_all(const rt_segment *a, const struct rt_state *st)
+static bool has_piece(const void *segment, const rt_piece *p)
 {
-    for (int i = 0; i < st->n; i++)
-        for (int k = 0; k < st->piece[i].members; k++) {
-            tk_field *f = st->piece[i].field + k;
-            int64_t box[2 * DIMS_MAX];
-            tk_rt_needs_whole(f, box);
-            if (st->piece[i].box)
-                copy(box, st->piece[i].box, dims_of(f));
-            if (!is_held(a->held, f, box))
-                return false;
-        }
+    const rt_segment *a = segment;
+    for (int k = 0; k < p->members; k++) {
+        tk_field *f = p->field + k;
+        int64_t box[2 * DIMS_MAX];
+        tk_rt_needs_whole(f, box);
+        if (p->box)
+            copy(box, p->box, dims_of(f));
+        if (!is_held(a->held, f, box))
+            return false;
+    }
     return true;
+}
+
+/* Of a state of segment b, what a has not. */
+static void trim(tk_session *s, const rt_segment *a, rt_segment *b, struct rt_state **st)
+{
+    struct rt_budget *u = s->tape.budget;
+    int had = 0;
+    for (int i = 0; i < (*st)->n; i++)
+        had += has_piece(a, &(*st)->piece[i]);
+    if (had == 0 || (had < (*st)->n && !move_state(s, b, st, tk_rt_file_get)))
+        return;
+    struct rt_state *old = *st, *rest = had < old->n ? tk_rt_state_without(s, old, has_piece, a) : NULL;
+    if (had < old->n && !rest)
+        return; /* it stays as it is */
+    *st = rest ? rest : old->next;
+    if (rest)
+        rest->next = old->next;
+    u->used -= memory_of(old) - (rest ? memory_of(rest) : 0);
+    tk_rt_file_forget(s, u->file, old);
+    tk_rt_free(s, old);
 }
 
 void tk_rt_segment_join(tk_session *s, size_t i)
@@ -165,15 +195,11 @@ void tk_rt_segment_join(tk_session *s, size_t i)
     rt_segment *a = &u->segment[i], *b = &u->segment[i + 1];
     struct rt_state **last = &b->states;
     while (*last) {
-        struct rt_state *st = *last;
-        if (has_all(a, st)) {
-            *last = st->next;
-            u->used -= memory_of(st);
-            tk_rt_file_forget(s, u->file, st);
-            tk_rt_free(s, st);
-        } else {
-            a->bytes += memory_of(st);
-            last = &st->next;
+        const struct rt_state *next = (*last)->next;
+        trim(s, a, b, last);
+        if (*last != next) {
+            a->bytes += memory_of(*last);
+            last = &(*last)->next;
         }
     }
     *last = a->states;
@@ -182,6 +208,8 @@ void tk_rt_segment_join(tk_session *s, size_t i)
     for (size_t k = i + 1; k + 1 < u->nsegments; k++)
         u->segment[k] = u->segment[k + 1];
     u->nsegments--;
+    if (u->cap > FEW && u->nsegments <= u->cap / 4)
+        resize(s, u->cap / 2); /* or it stays as it is */
 }
 
 /* Boxes side by side become one, until none are; their sums are those at the end of the segment. */
@@ -221,7 +249,10 @@ void tk_rt_segments_empty(tk_session *s)
     for (size_t i = 0; i < u->nsegments; i++) {
         rt_segment *g = &u->segment[i];
         for (struct rt_state *st = g->states; st; st = st->next) {
-            u->unkept += memory_of(st);
+            const size_t all = tk_rt_image_bytes(u, st->bytes);
+            g->bytes += all - memory_of(st);
+            u->used += all - memory_of(st);
+            u->unkept += all;
             tk_rt_file_forget(s, u->file, st);
         }
         tk_rt_states_free(s, &g->states);

@@ -282,6 +282,20 @@ struct rt_state *tk_rt_state_take_again(tk_session *s, const struct rt_state *st
     return again;
 }
 
+struct rt_state *tk_rt_state_without(tk_session *s, const struct rt_state *st, rt_drops_fn drops, const void *ctx)
+{
+    rt_piece *piece = tk_rt_alloc(s, (size_t)st->n * sizeof *piece, false);
+    int n = 0;
+    for (int i = 0; i < st->n && piece; i++)
+        if (!drops(ctx, &st->piece[i]))
+            piece[n++] = st->piece[i];
+    struct rt_state *rest = piece ? allocate(s, piece, n, NULL) : NULL;
+    for (int i = 0; i < n && rest; i++)
+        memcpy(rest->piece[i].values, piece[i].values, piece[i].bytes);
+    tk_rt_free(s, piece);
+    return rest;
+}
+
 void tk_rt_state_retake(struct rt_state *st)
 {
     for (int i = 0; st && i < st->n; i++)

@@ -43,6 +43,9 @@ struct rt_state *tk_rt_state_take(tk_session *s, struct rt_state *old);
 size_t tk_rt_state_drop(tk_session *s);
 /* A state of the same pieces as they are now. NULL when out of memory. */
 struct rt_state *tk_rt_state_take_again(tk_session *s, const struct rt_state *st);
+/* A state of some of the pieces, with their values: those of which `drops` is false. NULL when out of memory. */
+typedef bool (*rt_drops_fn)(const void *ctx, const rt_piece *p);
+struct rt_state *tk_rt_state_without(tk_session *s, const struct rt_state *st, rt_drops_fn drops, const void *ctx);
 /* Takes the values once more. */
 void tk_rt_state_retake(struct rt_state *st);
 /* Puts back the pieces with one of the bits of `what`; 0: all. NULL: nothing. */

@@ -117,6 +117,7 @@ typedef struct result {
     size_t n;
     tk_tape_report report;
     tk_status status;
+    bool failed; /* an allocation */
     char message[400];
 } result;
 
@@ -171,7 +172,9 @@ static result run(how h)
         h.drops ? tk_tape_drop(s) : tk_tape_end(m->loss.field);
     }
     memory.fails_at = 0;
-    result r = {.status = budget_files_status(m), .report = tk_tape_last_report(s)};
+    result r = {.failed = h.fails_at > 0 && memory.calls >= h.fails_at,
+                .status = budget_files_status(m),
+                .report = tk_tape_last_report(s)};
     snprintf(r.message, sizeof r.message, "%s", budget_files_error(m));
     tk_session_clear_error(s);
     CHECK(!tk_tape_is_open(s) && tape_file() < 0 && open_files() == before);
@@ -198,6 +201,12 @@ static void same_bits(bool along)
             if (r.status == TK_BAD_ARGUMENT && strstr(r.message, "is too small")) {
                 result less = run((how){.bytes = bytes - bytes / 16, .along = along});
                 CHECK(less.status == TK_BAD_ARGUMENT); /* a file takes hardly anything from what suffices */
+                const char *at = strstr(r.message, " of a tape: ");
+                const size_t least = at ? strtoull(at + strlen(" of a tape: "), NULL, 10) : 0;
+                result enough = run((how){.bytes = least, .filed = SIZE_MAX, .along = along});
+                if (enough.status != TK_OK || memcmp(enough.bits, plain.bits, plain.n) != 0)
+                    FAIL("%zu bytes, which suffice: %s %s", least, tk_status_name(enough.status), enough.message);
+                free(enough.bits);
                 free(less.bits);
             } else if (r.status != TK_OK) {
                 FAIL("%zu bytes, %zu in a file: %s %s", bytes, room, tk_status_name(r.status), r.message);
@@ -233,8 +242,8 @@ static void out_of_memory(void)
         how h = with_file;
         h.fails_at = n;
         result r = run(h);
-        ends = r.status == TK_OK;
-        if (ends ? memcmp(r.bits, plain.bits, r.n) != 0 || r.report.filed == 0 : r.status != TK_NO_MEMORY)
+        ends = !r.failed;
+        if (r.status == TK_OK ? memcmp(r.bits, plain.bits, r.n) != 0 || r.report.filed == 0 : r.status != TK_NO_MEMORY)
             FAIL("allocation %d: %s %s", (int)n, tk_status_name(r.status), r.message);
         free(r.bits);
     }
@@ -299,7 +308,8 @@ static void misuse(void)
     how h = with_file;
     h.directory = "not/there";
     result r = run(h);
-    CHECK(r.status == TK_FILE && strstr(r.message, "cannot create the file 'not/there/tkc-") && strstr(r.message, "no such directory"));
+    CHECK(r.status == TK_FILE && strstr(r.message, "cannot create the file 'not/there/tkc-") &&
+          strstr(r.message, "no such directory"));
     free(r.bits);
     struct rlimit was;
     getrlimit(RLIMIT_NOFILE, &was);
