@@ -58,6 +58,7 @@ void tk_rt_budget_close(tk_session *s)
     tk_rt_image_free(s, &u->touched);
     tk_rt_image_free(s, &u->read);
     tk_rt_image_free(s, &u->born);
+    tk_rt_image_free(s, &u->own);
     tk_rt_nodes_free(s, &u->log);
     tk_rt_free(s, u->words);
     tk_rt_free(s, u->segment);
@@ -114,7 +115,8 @@ static bool join_pairs(tk_session *s)
 static size_t needed(tk_session *s)
 {
     const struct rt_budget *u = s->tape.budget;
-    return u->used + tk_rt_segments_load(u) + (s->tape.final ? 0 : tk_rt_image_final_bytes(s)) + u->alone;
+    return u->used + tk_rt_segments_load(u) + (s->tape.final ? 0 : tk_rt_image_final_bytes(s)) + u->own_bytes +
+           u->alone;
 }
 
 tk_status tk_rt_budget_refuse(tk_session *s)

@@ -79,6 +79,8 @@ struct rt_budget {
     rt_held *touched;                /* all that was overwritten, but for the boxes of `born` */
     size_t final_bytes;              /* of it */
     rt_held *read, *born;            /* all that was read; replaced by the first launch that touched it */
+    rt_held *own;                    /* all that adjoints of the program's own store */
+    size_t own_bytes;                /* of copies of it */
     bool back;                       /* the way back has begun: these lists are complete */
     size_t entry_bytes, image_bytes; /* at most, of an entry on average and of an image, so far */
     size_t largest, alone; /* at most, of an entry, and of a tape with one; one of several processes: of the entries

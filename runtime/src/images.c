@@ -284,6 +284,16 @@ static bool image_parts(tk_module *m, const tk_kernel *k, bool is_line)
     return ok;
 }
 
+/* An image takes it while adjoints run. */
+static bool stores_back(tk_session *s, tk_field *f, const int64_t *b)
+{
+    struct rt_budget *u = s->tape.budget;
+    if (u->back || is_held(u->own, f, b))
+        return true;
+    u->own_bytes += box_bytes(s, f, b) + held_bytes(f) + sizeof(struct rt_state) + sizeof(rt_piece);
+    return hold(s, &u->own, f, b);
+}
+
 /* What the adjoint of the program's own stores is put back: it is never born. */
 static bool image_back(tk_module *m, const tk_kernel *back)
 {
@@ -292,7 +302,7 @@ static bool image_back(tk_module *m, const tk_kernel *back)
         tk_field *f = &m->fields[back->parts[i].field];
         int64_t whole[2 * DIMS_MAX];
         if (is_state(m, &back->parts[i]) && (back->parts[i].what & RT_WRITES) && tk_rt_needs_whole(f, whole))
-            ok = see(m->session, f, whole) &&
+            ok = see(m->session, f, whole) && stores_back(m->session, f, whole) &&
                  (boxes_of(m->session->tape.budget->born, f) == 0 || touch(m->session, f, whole));
     }
     return ok;

@@ -322,7 +322,7 @@ void tk_rt_image_forget(tk_session *s, const tk_module *m)
         tk_rt_states_forget(u->segment[i].states, m);
         forget_held(s, &u->segment[i].held, m, &u->segment[i].bytes);
     }
-    rt_held **const lists[] = {&u->touched, &u->read, &u->born};
-    for (int i = 0; i < 3; i++)
+    rt_held **const lists[] = {&u->touched, &u->read, &u->born, &u->own};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         forget_held(s, lists[i], m, &none);
 }
