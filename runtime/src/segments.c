@@ -265,7 +265,7 @@ size_t tk_rt_segments_load(const struct rt_budget *u)
     for (size_t i = u->nsegments; i-- > 0; behind += u->segment[i].bytes) {
         size_t load = 0;
         for (const struct rt_state *st = u->segment[i].states; st; st = st->next)
-            load += st->filed && st->filed->only ? st->bytes - st->head : 0;
+            load += tk_rt_image_bytes(u, st->bytes) - memory_of(st);
         most = load > behind && load - behind > most ? load - behind : most;
     }
     return most;
