@@ -78,6 +78,8 @@ void tk_rt_budget_count(tk_session *s)
     struct rt_budget *u = s->tape.budget;
     const size_t used = budget_used(s) - u->unkept;
     u->report.bytes = used > u->report.bytes ? used : u->report.bytes;
+    if (u->measures && u->used + u->final_bytes > u->most)
+        u->most = u->used + u->final_bytes;
 }
 
 /* The last data are kept as well while the adjoints run, and a few launches are recorded. */
@@ -168,8 +170,6 @@ static void measure(tk_session *s)
     u->alone = u->sized > u->alone ? u->sized : u->alone;
     u->before = s->tape.bytes;
     u->sized = 0;
-    if (u->measures && u->used + u->final_bytes > u->most)
-        u->most = u->used + u->final_bytes;
 }
 
 /* The launches to come are too many to measure. */
