@@ -135,14 +135,27 @@ tk_status tk_rt_budget_refuse(tk_session *s)
                    u->n, least);
 }
 
+/* No memory is taken for images from here on. */
+static void go_short(tk_session *s)
+{
+    struct rt_budget *u = s->tape.budget;
+    if (!u->over)
+        go_over(s);
+    u->measures = true;
+    u->stride = SIZE_MAX;
+    u->most = u->used + u->final_bytes;
+    tk_rt_segments_empty(s);
+}
+
 /* What all do if one process wants it; alone, what this one wants. */
 typedef struct wishes {
-    bool over, less; /* less: fewer segments, or none with data */
+    bool over;
+    enum less { AS_MANY, LESS, NO_DATA } less; /* segments */
 } wishes;
 
 static tk_status decide(tk_session *s, wishes *w)
 {
-    enum { LINES, LINES_LESS, OVER, STRIDE, LESS };
+    enum { LINES, LINES_LESS, OVER, STRIDE, FEWER };
     struct rt_budget *u = s->tape.budget;
     int64_t words[] = {(int64_t)u->n, -(int64_t)u->n, w->over, (int64_t)(s->tape.count / 8 + 1), w->less};
     if (tk_rt_agree(s, "the schedule of a budget", words, 5) != TK_OK)
@@ -153,11 +166,13 @@ static tk_status decide(tk_session *s, wishes *w)
             "under a budget, processes launched other numbers of kernels on a tape: this one %zu, others %lld "
             "to %lld",
             u->n, (long long)-words[LINES_LESS], (long long)words[LINES]);
-    *w = (wishes){words[OVER], words[LESS]};
+    *w = (wishes){words[OVER], (enum less)words[FEWER]};
     if (!u->over && w->over) {
         go_over(s);
         u->stride = (size_t)words[STRIDE];
     }
+    if (!u->measures && w->less == NO_DATA)
+        go_short(s);
     return TK_OK;
 }
 
@@ -179,22 +194,17 @@ static bool is_beyond(const struct rt_budget *u)
     return u->measures && u->used - u->unkept > u->bytes + BEYOND;
 }
 
-/* One of several processes decides nothing alone: it goes on to the next call that all make. */
+/* One of several processes decides nothing alone: it goes on to the next call that all make. There all measure if one
+ * has to. */
 static tk_status wait(tk_session *s)
 {
-    const struct rt_budget *u = s->tape.budget;
+    struct rt_budget *u = s->tape.budget;
     tk_rt_budget_count(s);
-    if (u->measures)
-        return is_beyond(u) ? tk_rt_budget_refuse(s) : TK_OK;
-    if (!tk_rt_image_exceeds(s, u->final_bytes, u->bytes))
-        return TK_OK;
-    if (tk_failed(s))
-        return tk_session_status(s);
-    return tk_fail(
-        s, TK_BAD_ARGUMENT,
-        "a budget of %zu bytes is too small for the launches between two calls that all processes make: they "
-        "take %zu bytes so far",
-        s->tape_budget, budget_used(s) + u->final_bytes);
+    if (is_beyond(u))
+        return tk_rt_budget_refuse(s);
+    if (!u->measures && tk_rt_image_exceeds(s, u->final_bytes, u->bytes))
+        go_short(s);
+    return tk_session_status(s);
 }
 
 /* Whether images do not fit even with a file. */
@@ -211,31 +221,18 @@ static bool is_short(tk_session *s)
     return !u->measures && tk_rt_image_exceeds(s, u->final_bytes, u->bytes);
 }
 
-/* No memory is taken for images from here on. */
-static void go_short(tk_session *s)
-{
-    struct rt_budget *u = s->tape.budget;
-    u->measures = true;
-    u->stride = SIZE_MAX;
-    u->most = u->used + u->final_bytes;
-    tk_rt_segments_empty(s);
-}
-
 /* No pairs are left: the open segment becomes a part of the one before it. */
 static tk_status fit_last(tk_session *s)
 {
     struct rt_budget *u = s->tape.budget;
-    wishes w = {.less = is_short(s)};
-    tk_status st = decide(s, &w);
-    if (st != TK_OK || !w.less)
+    wishes w = {.less = is_short(s) ? LESS : AS_MANY};
+    const tk_status st = decide(s, &w);
+    if (st != TK_OK || w.less == AS_MANY)
         return st;
     if (tk_rt_segment_join_last(s))
         u->stride *= 2;
-    w = (wishes){.less = is_short(s)};
-    st = decide(s, &w);
-    if (st == TK_OK && w.less)
-        go_short(s);
-    return st;
+    w = (wishes){.less = is_short(s) ? NO_DATA : AS_MANY};
+    return decide(s, &w);
 }
 
 static tk_status fit(tk_session *s)
@@ -245,9 +242,12 @@ static tk_status fit(tk_session *s)
     if (is_beyond(u))
         return tk_rt_budget_refuse(s);
     for (bool was_over = u->over;; was_over = true) {
-        wishes w = {.over = !u->over && budget_used(s) > limit(u), .less = wants_joins(s)};
+        wishes w = {.over = !u->over && budget_used(s) > limit(u),
+                    .less = u->measures      ? NO_DATA
+                            : wants_joins(s) ? LESS
+                                             : AS_MANY};
         const tk_status st = decide(s, &w);
-        if (st != TK_OK || !u->over || !w.less)
+        if (st != TK_OK || !u->over || w.less != LESS)
             return st;
         if (was_over && !join_pairs(s))
             return fit_last(s);
@@ -255,17 +255,22 @@ static tk_status fit(tk_session *s)
     }
 }
 
+tk_status tk_rt_budget_check(tk_session *s)
+{
+    measure(s);
+    return s->tape.budget->measures ? tk_rt_budget_refuse(s) : TK_OK;
+}
+
 tk_status tk_rt_budget_settle(tk_session *s)
 {
     const struct rt_budget *u = s->tape.budget;
-    measure(s);
     for (bool any = true; any;) {
-        const bool exceeds = u->measures || tk_rt_image_exceeds(s, needed(s) - u->used, u->bytes);
-        wishes w = {.less = exceeds};
+        const bool exceeds = tk_rt_image_exceeds(s, needed(s) - u->used, u->bytes);
+        wishes w = {.less = exceeds ? LESS : AS_MANY};
         const tk_status st = decide(s, &w);
         if (st != TK_OK)
             return st;
-        any = w.less && !u->measures && (join_pairs(s) || tk_rt_segment_join_last(s));
+        any = w.less == LESS && (join_pairs(s) || tk_rt_segment_join_last(s));
         if (!any && exceeds)
             return tk_rt_budget_refuse(s);
     }

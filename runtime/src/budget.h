@@ -204,6 +204,8 @@ bool tk_rt_budget_writes(const tk_session *s, const tk_field *loss);
 /* A module is about to go; whether a line uses it. */
 bool tk_rt_budget_forget(const tk_module *m);
 void tk_rt_budget_count(tk_session *s);
+/* All launches have run: the session fails if it has not enough memory for them. */
+tk_status tk_rt_budget_check(tk_session *s);
 /* All launches have run: copies of the last data. The session fails if the budget does not suffice for the way back. */
 tk_status tk_rt_budget_settle(tk_session *s);
 tk_status tk_rt_budget_refuse(tk_session *s);

@@ -389,6 +389,8 @@ tk_status tk_rt_tape_play(tk_session *s, tk_status st, const double *loss_grad)
     tk_field *loss = s->tape.loss;
     if (st == TK_OK && s->tape.validate)
         st = tk_rt_watch_compare(s);
+    if (st == TK_OK && s->tape.budget)
+        st = tk_rt_budget_check(s);
     if (s->agree.fn)
         st = tk_rt_agree(s, "the closing of a tape", NULL, 0);
     if (st == TK_OK && loss_grad) {

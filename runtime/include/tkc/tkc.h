@@ -262,11 +262,10 @@ size_t tk_tape_bytes(const tk_session *s);
  * without budget in a deterministic session; under a budget scatters are deterministic.
  *
  * Where the budget is too small, closing fails with TK_BAD_ARGUMENT, before any adjoint runs. The message has a budget
- * that suffices. A launch fails where log and arguments exceed it by 256 MB, or, in one of several processes, where
- * launches between two exchanges exceed it. Host code stores to no data between launches that kernels
- * read; if launches that run again give other data, closing is TK_OVERWRITTEN. A kernel that accesses derivatives or
- * writes arrays of the host is TK_NO_DERIVATIVE, TK_TAPE_VALIDATE TK_BAD_STATE. The data that a tk_call stores are
- * kept, unless it may run again (TK_CALL_AGAIN). TK_BAD_STATE under an open tape. */
+ * that suffices. A launch fails where log and arguments exceed it by 256 MB. Host code stores to no data between
+ * launches that kernels read; if launches that run again give other data, closing is TK_OVERWRITTEN. A kernel that
+ * accesses derivatives or writes arrays of the host is TK_NO_DERIVATIVE, TK_TAPE_VALIDATE TK_BAD_STATE. The data that a
+ * tk_call stores are kept, unless it may run again (TK_CALL_AGAIN). TK_BAD_STATE under an open tape. */
 tk_status tk_tape_budget(tk_session *s, size_t bytes);
 
 /** A second level for later tapes under a budget. Images beyond the memory go to a file in the directory, which has at
