@@ -261,11 +261,23 @@ tk_status tk_rt_budget_check(tk_session *s)
     return s->tape.budget->measures ? tk_rt_budget_refuse(s) : TK_OK;
 }
 
+/* For the way back. An image that goes to the file has to come back. */
+static bool is_too_small(tk_session *s)
+{
+    const struct rt_budget *u = s->tape.budget;
+    for (;;) {
+        const size_t used = u->used;
+        const bool exceeds = tk_rt_image_exceeds(s, needed(s) - used, u->bytes);
+        if (u->used == used)
+            return exceeds;
+    }
+}
+
 tk_status tk_rt_budget_settle(tk_session *s)
 {
     const struct rt_budget *u = s->tape.budget;
     for (bool any = true; any;) {
-        const bool exceeds = tk_rt_image_exceeds(s, needed(s) - u->used, u->bytes);
+        const bool exceeds = is_too_small(s);
         wishes w = {.less = exceeds ? LESS : AS_MANY};
         const tk_status st = decide(s, &w);
         if (st != TK_OK)
