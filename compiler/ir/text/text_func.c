@@ -27,6 +27,7 @@ static const struct {
     {" no_grad", offsetof(ir_func, ad.no_grad)},
     {" explicit", offsetof(ir_func, ad.derive_explicit)},
     {" results_separate", offsetof(ir_func, ad.results_separate)},
+    {" replays", offsetof(ir_func, ad.elements.replays)},
     {" classed", offsetof(ir_func, classed)},
 };
 
